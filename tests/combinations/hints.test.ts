@@ -121,7 +121,7 @@ test.each<[written: string, make: () => unknown, meant: string]>([
   [
     'tool(execute, options)',
     () => any(tool)(() => 1, named),
-    'tool: the options must be an object, got function',
+    'tool: the options must be an object, got a function',
   ],
   ['run({ context })', run({ context: {} }), 'did you mean `data`?'],
   ['run({ abortSignal })', run({ abortSignal: AbortSignal.abort() }), 'did you mean `signal`?'],

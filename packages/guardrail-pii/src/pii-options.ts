@@ -103,7 +103,7 @@ export function checkPiiOptions(options: PiiOptions): void {
   })
   for (const detect of [options.detect ?? []].flat()) {
     if (typeof detect !== 'function')
-      throw wrongOption('pii', 'detect', 'a function, or a list of them', typeof detect)
+      throw wrongOption('pii', 'detect', 'a function, or a list of them', detect)
   }
   for (const stage of applyTo) checkOptions('pii', { applyTo: stage }, { applyTo: stages })
   const chosen = typeof strategy === 'string' ? [strategy] : Object.values(strategy)

@@ -362,7 +362,7 @@ it('is no middleware where it is off, and has its place in the order', () => {
 })
 
 const wrong: readonly (readonly [object, string])[] = [
-  [{ sinks: [] }, 'auditLog: `sinks` must be at least one sink or function, got []'],
+  [{ sinks: [] }, 'auditLog: `sinks` must be at least one sink or function, got a list'],
   [{ sinks: 'file' }, 'auditLog: `sinks` must be at least one sink or function, got "file"'],
   [
     { capture: { input: 'some' } },

@@ -42,7 +42,7 @@ export function classify(options: ClassifyOptions): RouteRule {
   })
   const { client, criteria, timeoutMs = 5_000, maxChars = 4_000 } = options
   if (typeof client?.getResponse !== 'function') {
-    throw wrongOption('classify', 'client', 'a chat client', typeof client)
+    throw wrongOption('classify', 'client', 'a chat client', client)
   }
   const names = Object.keys(criteria ?? {})
   if (names.length === 0 || names.some((name) => typeof criteria[name] !== 'string')) {

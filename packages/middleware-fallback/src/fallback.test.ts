@@ -382,13 +382,13 @@ describe.each(runModes)('fallback, %s', (mode) => {
 })
 
 it.each<[string, object]>([
-  ['`clients` must be a list of clients that is not empty, got "object"', { clients: [] }],
-  ['`clients` must be a list of clients that is not empty, got "undefined"', {}],
+  ['`clients` must be a list of clients that is not empty, got a list', { clients: [] }],
+  ['`clients` must be a list of clients that is not empty, got undefined', {}],
   [
-    '`clients.0` must be a client, or an object with a `client`, got "object"',
+    '`clients.0` must be a client, or an object with a `client`, got an object',
     { clients: [{ apiKey: 'x' }] },
   ],
-  ['`clients.0` must be a client, or an object with a `client`, got "object"', { clients: [null] }],
+  ['`clients.0` must be a client, or an object with a `client`, got null', { clients: [null] }],
   [
     '`clients.0.timeoutMs` must be more than 0',
     { clients: [{ client: scriptedClient([]), timeoutMs: 0 }] },

@@ -144,13 +144,13 @@ function check(options: FallbackOptions): void {
   const { clients, fallbackOn } = options
   checkClasses('fallback', 'fallbackOn', fallbackOn)
   if (!Array.isArray(clients) || clients.length === 0) {
-    throw wrongOption('fallback', 'clients', 'a list of clients that is not empty', typeof clients)
+    throw wrongOption('fallback', 'clients', 'a list of clients that is not empty', clients)
   }
   for (const [index, given] of clients.entries()) {
     const entry = isClient(given) ? { client: given } : given
     const at = `clients.${index}`
     if (typeof entry?.client?.respond !== 'function') {
-      throw wrongOption('fallback', at, 'a client, or an object with a `client`', typeof given)
+      throw wrongOption('fallback', at, 'a client, or an object with a `client`', given)
     }
     checkOptions('fallback', { clients: { [index]: entry } }, { clients: { [index]: entryRules } })
   }

@@ -120,7 +120,7 @@ function check(options: RouteOptions): void {
   for (const [index, entry] of clients.entries()) {
     const at = `clients.${index}`
     if (typeof entry?.client?.respond !== 'function') {
-      throw wrongOption('route', at, 'an object with a `client`', typeof entry)
+      throw wrongOption('route', at, 'an object with a `client`', entry)
     }
     checkOptions(
       'route',

@@ -17,7 +17,7 @@ const wrong: readonly (readonly [Record<string, unknown>, string])[] = [
   [{ cost: 3 }, 'tracing: `cost` must be a function, got 3'],
   [{ log: 'yes' }, 'tracing: `log` must be a function, got "yes"'],
   [{ diagnosticsChannel: 7 }, 'tracing: `diagnosticsChannel` must be a string, got 7'],
-  [{ events: [1] }, 'tracing: `events` must be a list of types, got [1]'],
+  [{ events: [1] }, 'tracing: `events` must be a list of types, got a list'],
   [{ level: 'run' }, 'tracing: `level` must be one of agent, chat, got "run"'],
   [{ metrics: 'some' }, 'tracing: `metrics` must be one of true, false, got "some"'],
 ]

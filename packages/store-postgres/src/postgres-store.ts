@@ -45,7 +45,7 @@ export function postgresStore(
   const isOwn = typeof connection === 'string'
   if (!isOwn && typeof connection?.connect !== 'function') {
     // A wrong connection may hold a password.
-    throw wrongOption(owner, 'connection', 'a URL or a pool of pg', typeof connection)
+    throw wrongOption(owner, 'connection', 'a URL or a pool of pg', connection, true)
   }
   const entries = storeEntries({ owner, maxValueBytes })
   const pool = isOwn

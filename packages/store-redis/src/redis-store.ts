@@ -50,7 +50,7 @@ export function redisStore(connection: string | Redis, options: RedisStoreOption
   const isOwn = typeof connection === 'string'
   if (!isOwn && typeof connection?.evalsha !== 'function') {
     // A wrong connection may hold a password.
-    throw wrongOption(owner, 'connection', 'a URL or a client of ioredis', typeof connection)
+    throw wrongOption(owner, 'connection', 'a URL or a client of ioredis', connection, true)
   }
   const entries = storeEntries({ owner, maxValueBytes })
   const redis = isOwn ? connect(connection, Math.min(timeoutMs, longestTimerMs)) : connection

@@ -103,7 +103,7 @@ export class AgentQueue {
     })
     const { input } = request
     if (typeof input !== 'string' && !Array.isArray(input))
-      throw wrongOption('AgentQueue.add', 'input', 'a string or a list of messages', typeof input)
+      throw wrongOption('AgentQueue.add', 'input', 'a string or a list of messages', input, true)
     const runId = request.runId ?? createSecretId('run')
     if (!/^[\w.-]{1,200}$/.test(runId)) {
       throw new RangeError(

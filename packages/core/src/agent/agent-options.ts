@@ -1,3 +1,4 @@
+import type { OptionRules } from '../base/check-options.ts'
 import { chatOptionNames } from '../contract/chat-option-names.ts'
 import type { ChatOptions } from '../contract/chat-options.ts'
 import type { ChatClient } from '../contract/chat.ts'
@@ -196,28 +197,32 @@ export interface RunOptions<Data = unknown> {
   readonly onRequest?: ((event: RunEvent & { readonly id: string }) => unknown) | undefined
 }
 
-type Names<Options> = { readonly [Name in keyof Required<Options>]: 1 }
-
-// Objects, so that the compiler misses an option that is left out.
-const ofAgent: Names<AgentOptions> = {
-  client: 1,
-  name: 1,
-  description: 1,
-  instructions: 1,
-  tools: 1,
-  middleware: 1,
-  options: 1,
-  functionInvocation: 1,
-  onBlock: 1,
-  blockMessage: 1,
-  fallbackText: 1,
-  store: 1,
-  storeTimeoutMs: 1,
-  sign: 1,
-  clock: 1,
-  random: 1,
+/** Fields of an agent that is copied. */
+type Copied = 'settings' | 'composed' | 'approvals'
+/** Rules of the options of `new Agent`. */
+export const agentRules: OptionRules<AgentOptions & Record<Copied, unknown>> = {
+  client: 'any',
+  name: 'any',
+  description: 'any',
+  instructions: 'any',
+  tools: 'any',
+  middleware: 'any',
+  options: 'any',
+  functionInvocation: 'any',
+  onBlock: ['return', 'throw'],
+  blockMessage: 'any',
+  fallbackText: 'any',
+  store: 'any',
+  storeTimeoutMs: 'ms',
+  sign: 'any',
+  clock: 'any',
+  random: 'function?',
+  settings: 'any',
+  composed: 'any',
+  approvals: 'any',
 }
-const ofRun: Names<RunOptions> = {
+// An object, so that the compiler misses an option that is left out.
+const ofRun: { readonly [Name in keyof Required<RunOptions>]: 1 } = {
   session: 1,
   sessionWaitMs: 1,
   signal: 1,
@@ -241,14 +246,6 @@ const ofRun: Names<RunOptions> = {
   onEvent: 1,
   onRequest: 1,
 }
-
-/** Names of the options of `new Agent`, and what else an agent that is copied has. */
-export const agentOptionNames: readonly string[] = [
-  ...Object.keys(ofAgent),
-  'settings',
-  'composed',
-  'approvals',
-]
 
 /** Names of the options of `run` and `resume`. */
 export const runOptionNames: readonly string[] = [...Object.keys(ofRun), 'stream']

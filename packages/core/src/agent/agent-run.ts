@@ -45,7 +45,7 @@ import type { Pipelines, RunPlan, RunnableAgent } from './agent-call.ts'
 import { AgentCall, AgentView } from './agent-call.ts'
 import type { RunOptions } from './agent-options.ts'
 import { hintsElsewhere, runOptionNames } from './agent-options.ts'
-import { checkNames, wrongOption } from '../base/check-options.ts'
+import { checkNames, checkTimeLimit, wrongOption } from '../base/check-options.ts'
 import { checkValue } from '../base/check-value.ts'
 import { isObject } from '../base/is-object.ts'
 import type { Session, SessionTurn } from '../messages/session.ts'
@@ -63,7 +63,7 @@ export function startRun(
   options: RunPlan['options'],
   inside?: RunPlan['inside'],
 ): Started {
-  const ids = idsOf(agent, options.parent)
+  const ids = idsOf(agent, options?.parent)
   return start(agent, options, toMessages(input, 'user', ids), ids, undefined, inside)
 }
 
@@ -73,8 +73,8 @@ export function resumeRun(
   answers: Readonly<Record<string, unknown>>,
   options: RunPlan['options'],
 ): Started {
-  checkpointState(checkpoint, options.session)
-  const ids = idsOf(agent, options.parent)
+  checkpointState(checkpoint, options?.session)
+  const ids = idsOf(agent, options?.parent)
   return start(agent, { ...options, answers }, none, ids, checkpoint)
 }
 
@@ -132,12 +132,15 @@ function start(
   inside?: RunPlan['inside'],
 ): Started {
   checkNames('run', options, runOptionNames, hintsElsewhere)
-  const { keep, session, stream = false } = options
+  checkTimeLimit('run', 'sessionWaitMs', options.sessionWaitMs, '0 or more')
+  const { keep = 'effects', onBlock = 'return', session, stream = false } = options
   const isSession = session === undefined || isObject(session)
   checkValue(isSession, 'run: `session`', 'be a session, such as `sessions(store).at(id)`', session)
-  checkValue(typeof stream === 'boolean', 'run: `stream`', 'be true or false', stream)
-  if (keep !== undefined && !['effects', 'all', 'nothing'].includes(keep))
+  if (typeof stream !== 'boolean') throw wrongOption('run', 'stream', 'true or false', stream)
+  if (!['effects', 'all', 'nothing'].includes(keep))
     throw wrongOption('run', 'keep', 'one of effects, all, nothing', keep)
+  if (!['return', 'throw'].includes(onBlock))
+    throw wrongOption('run', 'onBlock', 'one of return, throw', onBlock)
   const config = configurationOf(agent, options)
   const pipelines = pipelinesOf(agent, options)
   const of: RunPlan = {

@@ -1,4 +1,4 @@
-import { checkNames } from '../base/check-options.ts'
+import { checkOptions } from '../base/check-options.ts'
 import type { MiddlewareInput } from '../contract/agent.ts'
 import type { ChatOptions, FormatOption } from '../contract/chat-options.ts'
 import { checkValue } from '../base/check-value.ts'
@@ -21,7 +21,7 @@ import type { KeyValueStore } from '../store/store.ts'
 import type { ResponseStream } from '../stream/response-stream.ts'
 import type { Pipelines } from './agent-call.ts'
 import type { AgentOptions, RunOptions } from './agent-options.ts'
-import { agentOptionNames, hintsElsewhere } from './agent-options.ts'
+import { agentRules, hintsElsewhere } from './agent-options.ts'
 import { pipelinesOf, resumeRun, startRun } from './agent-run.ts'
 
 interface RunFormat<Value> {
@@ -88,16 +88,12 @@ export class Agent<Data = unknown, Value = unknown> {
 
   /** @throws TypeError or RangeError that names the option and the value */
   constructor(options: AgentOptions & RunFormat<Value>) {
-    const { client, name, tools = [], middleware = [], onBlock = 'return' } = options
-    checkNames('agent', options, agentOptionNames, hintsElsewhere)
+    checkOptions('agent', options, agentRules, hintsElsewhere)
+    const { client, name, tools = [], middleware = [], onBlock = 'return' } = options ?? {}
     const isClient = typeof client?.respond === 'function' && typeof client.stream === 'function'
     checkValue(isClient, 'agent: `client`', 'be a chat client, with `respond` and `stream`', client)
-    const isKnown = onBlock === 'return' || onBlock === 'throw'
-    checkValue(isKnown, 'agent: `onBlock`', "be 'return' or 'throw'", onBlock)
     checkValue(Array.isArray(tools), 'agent: `tools`', 'be a list of tools', tools)
     checkInstructions(options.instructions)
-    const isRandom = options.random === undefined || typeof options.random === 'function'
-    checkValue(isRandom, 'agent: `random`', 'be a function', options.random)
     this.name = name
     this.description = options.description
     this.client = client

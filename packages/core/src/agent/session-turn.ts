@@ -1,7 +1,6 @@
 import { LamellaError } from '../base/lamella-error.ts'
 import { processWide } from '../base/process-wide.ts'
-import { unlessAborted } from '../base/waits.ts'
-import { takeTurn } from '../base/waits.ts'
+import { takeTurn, unlessAborted } from '../base/waits.ts'
 import { backgroundTimer } from '../base/timers.ts'
 import type { Session, SessionReference, SessionTurn } from '../messages/session.ts'
 import type { Run } from '../run/run.ts'

@@ -30,8 +30,11 @@ describe('options that nobody reads', () => {
     [
       'another `onBlock`',
       { onBlock: 'ignore' },
-      "`onBlock` must be 'return' or 'throw', got \"ignore\"",
+      '`onBlock` must be one of return, throw, got "ignore"',
     ],
+    ['a time limit that is no number', { storeTimeoutMs: '5' }, '`storeTimeoutMs` must be more'],
+    ['a time limit of nothing', { storeTimeoutMs: 0 }, '`storeTimeoutMs` must be more'],
+    ['a number that is none', { storeTimeoutMs: Number.NaN }, '`storeTimeoutMs` must be more'],
     [
       'one tool',
       { tools: tool({ name: 'a', description: '' }) },
@@ -52,6 +55,41 @@ describe('options that nobody reads', () => {
     expect(() =>
       new Agent({ client }).run('Hi', options as RunOptions & { stream?: false }),
     ).toThrow(message)
+  })
+
+  it.each<[object, string]>([
+    [{ sessionWaitMs: -1 }, '`sessionWaitMs` must be 0 or more milliseconds, got -1'],
+    [{ sessionWaitMs: Number.NaN }, '`sessionWaitMs` must be 0 or more milliseconds, got NaN'],
+    [{ onBlock: 'ignore' }, '`onBlock` must be one of return, throw, got "ignore"'],
+    [{ keep: {} }, '`keep` must be one of effects, all, nothing, got an object'],
+    [{ stream: 'yes' }, '`stream` must be true or false, got "yes"'],
+  ])('run refuses %o', (options, message) => {
+    expect(() => new Agent({ client }).run('Hi', options)).toThrow(`run: ${message}`)
+  })
+
+  it('waits for a session may be of any length', async () => {
+    for (const sessionWaitMs of [0, 2 ** 40, Infinity]) {
+      const agent = new Agent({ client, storeTimeoutMs: sessionWaitMs || 1 })
+      const session = agent.createSession()
+
+      const responses = await Promise.all(runModes.map((mode) => runIn(mode, agent, { session })))
+
+      expect(responses.map(({ status }) => status)).toEqual(runModes.map(() => 'completed'))
+      await expect(agent.run('Hi', { session, sessionWaitMs })).resolves.toBeDefined()
+    }
+  })
+
+  it.each([5, 'x', ['a'], null])('options that are no object are refused: %o', async (given) => {
+    const options = given as never
+    const message = / must be an object, got /
+
+    expect(() => new Agent(options)).toThrow(message)
+    expect(() => new Agent({ client }).run('Hi', options)).toThrow(message)
+    expect(() => new Agent({ client, functionInvocation: options })).toThrow(message)
+    for (const mode of runModes) {
+      await expect(runIn(mode, new Agent({ client, options }))).rejects.toThrow(message)
+      await expect(runIn(mode, new Agent({ client }), { options })).rejects.toThrow(message)
+    }
   })
 
   it('settings of the tool loop cannot have a misspelt name', () => {

@@ -89,9 +89,24 @@ test('an object of options that may be something else is looked into where it is
 test.each<[unknown, Error]>([
   [Number.NaN, new RangeError('cache: `ttlMs` must be a time, got NaN')],
   ['1', new TypeError('cache: `ttlMs` must be a time, got "1"')],
-  [() => 1, new TypeError('cache: `ttlMs` must be a time, got function')],
+  ['', new TypeError('cache: `ttlMs` must be a time, got ""')],
+  [undefined, new TypeError('cache: `ttlMs` must be a time, got undefined')],
+  [null, new TypeError('cache: `ttlMs` must be a time, got null')],
+  [5n, new TypeError('cache: `ttlMs` must be a time, got 5')],
+  [Symbol('a'), new TypeError('cache: `ttlMs` must be a time, got Symbol(a)')],
+  [() => 1, new TypeError('cache: `ttlMs` must be a time, got a function')],
+  [[], new TypeError('cache: `ttlMs` must be a time, got a list')],
+  [['a'], new TypeError('cache: `ttlMs` must be a time, got a list')],
+  [{ apiKey: 'key', n: 5n }, new TypeError('cache: `ttlMs` must be a time, got an object')],
+  [Promise.resolve(1), new TypeError('cache: `ttlMs` must be a time, got a promise')],
 ])('a wrong value is named as it was given: %o', (value, expected) => {
   expect(wrongOption('cache', 'ttlMs', 'a time', value)).toEqual(expected)
+})
+
+test('a string that may be a secret is not repeated', () => {
+  const { message } = wrongOption('store', 'connection', 'a pool', 'redis://:pass@host', true)
+
+  expect(message).toBe('store: `connection` must be a pool, got a string')
 })
 
 test('a time limit may be any number of milliseconds above 0, also no limit', () => {

@@ -1,3 +1,4 @@
+import { described } from './check-value.ts'
 import { isObject } from './is-object.ts'
 
 /**
@@ -30,7 +31,8 @@ type NestedRules<Value> = Value extends readonly unknown[] | ((...args: never) =
     : never
 
 /**
- * Checks options by their rules. An option without a rule is unknown and throws.
+ * Checks options by their rules. An option without a rule is unknown and throws; `elsewhere` has hints
+ * for those that belong to another place.
  * @throws TypeError or RangeError that names the option and the value, of an unknown one only the
  * name
  */
@@ -38,19 +40,20 @@ export function checkOptions<Options extends object>(
   owner: string,
   options: Options,
   rules: OptionRules<NoInfer<Options>>,
+  elsewhere: Readonly<Record<string, string>> = {},
 ): void {
-  check(owner, options, rules, '')
+  check(owner, options, rules, '', elsewhere)
 }
 
 interface Rules {
   readonly [option: string]: OptionRule | Rules
 }
 
-function check(owner: string, options: object, rules: Rules, place: string): void {
+function check(owner: string, options: object, rules: Rules, at: string, elsewhere = {}): void {
   const names = Object.keys(rules).filter((name) => !name.includes('.'))
-  checkNames(owner, options, names, {}, place)
+  checkNames(owner, options, names, elsewhere, at)
   for (const [name, rule] of Object.entries(rules)) {
-    const option = place + name
+    const option = at + name
     let value: unknown = options
     for (const key of name.split('.')) value = (value as Record<string, unknown>)?.[key]
     if (rule === 'ms') checkTimeLimit(owner, option, value)
@@ -87,8 +90,7 @@ export function checkNames(
   place = '',
 ): void {
   if (options !== undefined && !isObject(options)) {
-    const given = Array.isArray(options) ? 'a list' : (JSON.stringify(options) ?? typeof options)
-    throw new TypeError(`${owner}: the options must be an object, got ${given}`)
+    throw new TypeError(`${owner}: the options must be an object, got ${described(options)}`)
   }
   for (const [name, value] of Object.entries(options ?? {})) {
     if (value === undefined || names.includes(name)) continue
@@ -120,10 +122,18 @@ export function checkTimeLimit(
   if (!isTime) throw wrongOption(owner, option, `${least} milliseconds`, ms)
 }
 
-/** Makes the error for an option with a wrong value. */
-export function wrongOption(owner: string, option: string, wish: string, value: unknown): Error {
-  const given = typeof value === 'number' ? value : (JSON.stringify(value) ?? typeof value)
-  const message = `${owner}: \`${option}\` must be ${wish}, got ${given}`
+/**
+ * Makes the error for an option with a wrong value. It says what an object is, not what it holds, nor
+ * what a string is that may be a secret.
+ */
+export function wrongOption(
+  owner: string,
+  option: string,
+  wish: string,
+  value: unknown,
+  isSecret = false,
+): Error {
+  const message = `${owner}: \`${option}\` must be ${wish}, got ${described(value, isSecret)}`
   return typeof value === 'number' ? new RangeError(message) : new TypeError(message)
 }
 

@@ -13,7 +13,13 @@ export function checkValue(
 ): void {
   if (ok) return
   const Kind = typeof value === type ? RangeError : TypeError
-  const kind = isThenable(value) ? 'promise' : typeof value
-  const got = value === Object(value) ? `${kind === 'object' ? 'an' : 'a'} ${kind}` : String(value)
-  throw new Kind(`${option} must ${rule}, got ${typeof value === 'string' ? `"${value}"` : got}`)
+  throw new Kind(`${option} must ${rule}, got ${described(value)}`)
+}
+
+/** Describes a value in an error: an object by its kind alone, and a string that may be a secret as well. */
+export function described(value: unknown, isSecret = false): string {
+  if (typeof value === 'string' && !(isSecret && value)) return JSON.stringify(value)
+  const kind = Array.isArray(value) ? 'list' : isThenable(value) ? 'promise' : typeof value
+  if (value !== Object(value) && kind !== 'string') return String(value)
+  return `${kind === 'object' ? 'an' : 'a'} ${kind}`
 }

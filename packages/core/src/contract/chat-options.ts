@@ -1,3 +1,4 @@
+import { wrongOption } from '../base/check-options.ts'
 import { checkValue } from '../base/check-value.ts'
 import { isObject } from '../base/is-object.ts'
 import type { Schema } from '../base/standard-schema.ts'
@@ -108,6 +109,10 @@ export function mergeChatOptions(
   base: ChatOptions | undefined,
   over: ChatOptions | undefined,
 ): ChatOptions {
+  for (const given of [base, over]) {
+    if (given !== undefined && !isObject(given))
+      throw wrongOption('run', 'options', 'an object', given)
+  }
   if (base === undefined || over === undefined) return over ?? base ?? noOptions
   const merged = layOver(base, over)
   if (base.tools && over.tools) merged['tools'] = [...new Set([...base.tools, ...over.tools])]

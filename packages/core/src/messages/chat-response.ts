@@ -1,3 +1,4 @@
+import { described } from '../base/check-value.ts'
 import type { IdSource } from '../base/create-id.ts'
 import { platformIds } from '../base/create-id.ts'
 import { none } from '../base/none.ts'
@@ -156,9 +157,7 @@ export function toChatResponse(value: unknown, ids: IdSource = platformIds): Cha
     const response = value as ChatResponse | ChatResponseInit
     return isComplete(response) ? response : responseOf(response, ids)
   }
-  throw new TypeError(
-    `context.result: expected a response or a string, got ${value === null ? 'null' : typeof value}`,
-  )
+  throw new TypeError(`context.result: expected a response or a string, got ${described(value)}`)
 }
 
 function isComplete(response: ChatResponse | ChatResponseInit): response is ChatResponse {

@@ -1,5 +1,6 @@
 import type { IdSource } from '../base/create-id.ts'
 import { platformIds } from '../base/create-id.ts'
+import { described } from '../base/check-value.ts'
 import { isObject } from '../base/is-object.ts'
 import type { Content, Origin } from './content.ts'
 import { textOf } from './content.ts'
@@ -114,8 +115,7 @@ function toContent(entry: string | Content): Content {
   if (typeof entry === 'string') return { type: 'text', text: entry }
   if (typeof entry?.type === 'string') return entry
   const keys = isObject(entry) ? Object.keys(entry) : []
-  const got =
-    entry === null ? 'null' : keys.length > 0 ? `an object with ${keys.join(', ')}` : typeof entry
+  const got = keys.length > 0 ? `an object with ${keys.join(', ')}` : described(entry)
   throw new TypeError(
     `messages: expected a string, a content or a message, got ${got}; a message is \`{ role: 'user', contents: 'Hello' }\``,
   )

@@ -179,9 +179,9 @@ describe.each(runModes)('what a list of middlewares takes, %s', (mode) => {
 
 const noop = (): void => {}
 const wrong: readonly (readonly [string, unknown, RegExp])[] = [
-  ['a string, which is one entry and no list of characters', 'log', /got the string "log"/],
+  ['a string, which is one entry and no list of characters', 'log', /got "log"/],
   ['undefined, as a factory gives that forgets to return', [undefined], /got undefined/],
-  ['a number', 7, /got the number 7/],
+  ['a number', 7, /got 7/],
   ['null', null, /got null/],
   ['a bare function', noop, /got a function \(wrap it with agentMiddleware/],
   ['an object without process', { level: 'chat', name: 'c' }, /got an object with level, name/],
@@ -238,7 +238,7 @@ describe('what a list of middlewares refuses', () => {
     const agent = new Agent({ client: scriptedClient([]) })
     agent.middleware = ['log'] as never
 
-    expect(() => void agent.run('Hello')).toThrow(/got the string "log"/)
+    expect(() => void agent.run('Hello')).toThrow(/got "log"/)
   })
 })
 

@@ -1,3 +1,5 @@
+import { described } from '../base/check-value.ts'
+import { isObject } from '../base/is-object.ts'
 import type { AgentMiddleware, Middleware, MiddlewareInput } from '../contract/agent.ts'
 import type { ChatMiddleware } from '../contract/chat.ts'
 import type { ClientMiddlewareInput } from '../contract/middleware.ts'
@@ -135,25 +137,15 @@ function refusal(
   return new TypeError(
     allLevels.includes(level)
       ? `${where}: middleware "${name}" is of level ${level}, which does not run here (only ${levels.join(', ')})`
-      : `${where}: middleware "${name}" has the unknown level ${JSON.stringify(level)}; known are agent, chat, function`,
+      : `${where}: middleware "${name}" has the unknown level ${described(level)}; known are agent, chat, function`,
   )
 }
 
 function describe(entry: unknown): string {
-  switch (typeof entry) {
-    case 'function':
-      return 'a function (wrap it with agentMiddleware, chatMiddleware or functionMiddleware; call it if it makes a middleware, as `retry()` does)'
-    case 'object':
-      return entry === null
-        ? 'null'
-        : `an object with ${Object.keys(entry).join(', ') || 'nothing'}`
-    case 'undefined':
-      return 'undefined'
-    case 'string':
-      return `the string ${JSON.stringify(entry)}`
-    default:
-      return `the ${typeof entry} ${String(entry)}`
-  }
+  if (typeof entry === 'function')
+    return 'a function (wrap it with agentMiddleware, chatMiddleware or functionMiddleware; call it if it makes a middleware, as `retry()` does)'
+  if (!isObject(entry)) return described(entry)
+  return `an object with ${Object.keys(entry).join(', ') || 'nothing'}`
 }
 
 /** The middlewares of a client, which may be of level chat and function only. */

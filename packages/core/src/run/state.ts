@@ -1,4 +1,5 @@
 import { checkOptions } from '../base/check-options.ts'
+import { checkValue } from '../base/check-value.ts'
 import { isObject } from '../base/is-object.ts'
 import { isJson } from '../base/json.ts'
 import { LamellaError } from '../base/lamella-error.ts'
@@ -45,11 +46,8 @@ export function defineState<T>(options: StateOptions<T>): StateCell<T> {
     { name, scope, version },
     { name: 'string', scope: scopes, version: 1 },
   )
-  if (typeof initial !== 'function') {
-    throw new TypeError(
-      `defineState: \`initial\` of "${name}" must be a function, got ${typeof initial}`,
-    )
-  }
+  const isMade = typeof initial === 'function'
+  checkValue(isMade, `defineState: \`initial\` of "${name}"`, 'be a function', initial)
   if (schema !== undefined || scope !== 'run')
     checkSchema(`defineState: \`schema\` of "${name}"`, schema)
   const cell: StateCell<T> = {

@@ -127,7 +127,7 @@ function credentialOf({
 }
 
 function checkedKey(name: string, key: unknown): string {
-  if (typeof key !== 'string' || key === '') throw wrongOption(owner, name, 'a string', typeof key)
+  if (typeof key !== 'string' || key === '') throw wrongOption(owner, name, 'a string', key, true)
   checkHeader(`${owner}: \`${name}\``, key)
   return key
 }

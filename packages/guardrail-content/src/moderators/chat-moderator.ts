@@ -70,7 +70,7 @@ function chatModerator(
   checkOptions(name, options, { client: 'any', model: 'string?', options: 'any', maxChars: 1 })
   const { client, model, maxChars = 8000 } = options
   if (typeof (client as Partial<ChatClient> | undefined)?.getResponse !== 'function') {
-    throw wrongOption(name, 'client', 'a chat client', typeof client)
+    throw wrongOption(name, 'client', 'a chat client', client)
   }
   const chosen = { temperature: 0, ...options.options, ...(model !== undefined && { model }) }
 

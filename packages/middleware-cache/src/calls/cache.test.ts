@@ -289,7 +289,7 @@ describe('cache', () => {
     [{ allow: ['everything'] }, '`allow` must be one of sampled'],
     [{ scope: 'user' }, "`scope` must be 'shared', 'tenant', 'session', 'run' or a function"],
     [{ store: {} }, '`store` must be a KeyValueStore or a Keyv'],
-    [{ store: 'redis://:pass@host' }, '`store` must be a KeyValueStore or a Keyv, got "string"'],
+    [{ store: 'redis://:pass@host' }, '`store` must be a KeyValueStore or a Keyv, got a string'],
     [{ store: null }, '`store` must be a KeyValueStore or a Keyv'],
     [{ mode: 'on' }, '`mode`'],
     [{ key: 'id' }, '`key` must be a function'],

@@ -266,5 +266,5 @@ function toStore(owner: string, store: KeyValueStore | KeyvLike): KeyValueStore 
   const isKeyv = [get, set, remove].every((method) => typeof method === 'function')
   if (isKeyv) return keyvStore(store as KeyvLike)
   // The value may be an address with a password.
-  throw wrongOption(owner, 'store', 'a KeyValueStore or a Keyv', typeof store)
+  throw wrongOption(owner, 'store', 'a KeyValueStore or a Keyv', store, true)
 }

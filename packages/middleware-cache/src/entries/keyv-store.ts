@@ -9,7 +9,7 @@ import { redisSwap } from './redis-swap.ts'
  */
 export function keyvStore(keyv: KeyvLike): KeyValueStore {
   if (typeof keyv?.get !== 'function' || typeof keyv.set !== 'function') {
-    throw wrongOption('keyvStore', 'keyv', 'a Keyv', typeof keyv)
+    throw wrongOption('keyvStore', 'keyv', 'a Keyv', keyv, true)
   }
   const swap = redisSwap(keyv) ?? plainSwap(keyv)
   const queues = new Map<string, Promise<unknown>>()

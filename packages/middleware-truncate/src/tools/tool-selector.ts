@@ -182,7 +182,7 @@ function check(options: ToolSelectorOptions): void {
   })
   const { client, always = [] } = options
   if (typeof client?.getResponse !== 'function') {
-    throw wrongOption(owner, 'client', 'a chat client', typeof client)
+    throw wrongOption(owner, 'client', 'a chat client', client)
   }
   if (!Array.isArray(always) || always.some((name) => typeof name !== 'string')) {
     throw wrongOption(owner, 'always', 'a list of names', always)

@@ -173,8 +173,7 @@ function guardedFetch(
   return async (input, init = {}) => {
     const { origin, protocol, hostname } = new URL(input)
     if (origin !== server.origin) {
-      if (mayGoInside || (protocol === 'https:' && !isInside(hostname)))
-        return send(input, init)
+      if (mayGoInside || (protocol === 'https:' && !isInside(hostname))) return send(input, init)
       throw new LamellaError(
         `the MCP server "${name}" names an address for its authorization that is not a public one of \`https\``,
         { code: 'mcp_unauthorized' },
@@ -192,4 +191,5 @@ function isInside(hostname: string): boolean {
   return /^(?:\[|[\d.]+$)/.test(host) || !host.includes('.') || insideNames.test(host)
 }
 
-const insideNames = /\.(?:localhost|local|localdomain|internal|intranet|private|corp|home|lan|home\.arpa)$/
+const insideNames =
+  /\.(?:localhost|local|localdomain|internal|intranet|private|corp|home|lan|home\.arpa)$/

@@ -107,7 +107,7 @@ function provider(shown: URL[]): OAuthClientProvider {
 /** Connects as a run does, which fails: nobody has authorized. */
 async function failing(server: McpHttpServer): Promise<ReturnType<typeof mcpTools>> {
   const servers = mcpTools(server)
-  await expect(servers.tools()).rejects.toThrow()
+  await expect(servers.tools()).rejects.toBeInstanceOf(Error)
   return servers
 }
 
@@ -149,7 +149,7 @@ test.each(inside)('no code is sent to %s', async (address) => {
   const servers = await failing(world.server)
 
   const back = new URLSearchParams({ code: 'the-code', iss: login })
-  await expect(servers.finishAuth(back)).rejects.toThrow()
+  await expect(servers.finishAuth(back)).rejects.toBeInstanceOf(Error)
 
   expect(world.asked.map(({ body }) => body).join('')).not.toContain('the-code')
 })
@@ -180,7 +180,7 @@ test.each([
   await using world = await started({})
   const servers = await failing(world.server)
 
-  await expect(servers.finishAuth(new URLSearchParams(back))).rejects.toThrow()
+  await expect(servers.finishAuth(new URLSearchParams(back))).rejects.toBeInstanceOf(Error)
 
   expect(world.shown).toHaveLength(1)
   expect(world.asked.map(({ body }) => body).join('')).not.toContain('the-code')

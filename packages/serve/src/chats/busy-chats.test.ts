@@ -119,18 +119,24 @@ describe('a message to a chat with a run', () => {
     ['steer', [409, 'run_paused']],
     ['queue', [409, 'run_paused']],
     ['reject', undefined],
-  ] as const)('waits for an open request unless it is rejected anyway: %s', async (onBusy, refusal) => {
-    const site = served([callFunction('refund', { amount: 5 }, 'c1'), 'Hello.', 'Paid.', 'Bye.'], { onBusy })
-    const [, done] = await lastOf(await site.post({ chat: 'c', input: 'Refund' }))
+  ] as const)(
+    'waits for an open request unless it is rejected anyway: %s',
+    async (onBusy, refusal) => {
+      const site = served(
+        [callFunction('refund', { amount: 5 }, 'c1'), 'Hello.', 'Paid.', 'Bye.'],
+        { onBusy },
+      )
+      const [, done] = await lastOf(await site.post({ chat: 'c', input: 'Refund' }))
 
-    const message = await site.post({ chat: 'c', input: 'Hurry' })
+      const message = await site.post({ chat: 'c', input: 'Hurry' })
 
-    if (refusal === undefined) expect(await message.text()).toContain('Hello.')
-    else expect(await refusalOf(message)).toEqual(refusal)
-    const answers = { [done.pending[0]!.id]: false }
-    expect(await lastOf(await site.post({ chat: 'c', answers }))).toMatchObject(['done', {}])
-    expect(await lastOf(await site.post({ chat: 'c', input: 'Thanks' }))).toBeDefined()
-  })
+      if (refusal === undefined) expect(await message.text()).toContain('Hello.')
+      else expect(await refusalOf(message)).toEqual(refusal)
+      const answers = { [done.pending[0]!.id]: false }
+      expect(await lastOf(await site.post({ chat: 'c', answers }))).toMatchObject(['done', {}])
+      expect(await lastOf(await site.post({ chat: 'c', input: 'Thanks' }))).toBeDefined()
+    },
+  )
 
   it('is taken back when its sender leaves, unless runs continue', async () => {
     const leaves = async (onDisconnect: 'cancel' | 'continue'): Promise<boolean> => {

@@ -197,10 +197,8 @@ export interface RunOptions<Data = unknown> {
   readonly onRequest?: ((event: RunEvent & { readonly id: string }) => unknown) | undefined
 }
 
-/** Fields of an agent that is copied. */
-type Copied = 'settings' | 'composed' | 'approvals'
 /** Rules of the options of `new Agent`. */
-export const agentRules: OptionRules<AgentOptions & Record<Copied, unknown>> = {
+export const agentRules: OptionRules<AgentOptions> = {
   client: 'any',
   name: 'any',
   description: 'any',
@@ -217,9 +215,6 @@ export const agentRules: OptionRules<AgentOptions & Record<Copied, unknown>> = {
   sign: 'any',
   clock: 'any',
   random: 'function?',
-  settings: 'any',
-  composed: 'any',
-  approvals: 'any',
 }
 // An object, so that the compiler misses an option that is left out.
 const ofRun: { readonly [Name in keyof Required<RunOptions>]: 1 } = {
@@ -252,14 +247,21 @@ export const runOptionNames: readonly string[] = [...Object.keys(ofRun), 'stream
 
 /** Hints for options of model calls and of the tool loop that were passed as run or agent options. */
 export const hintsElsewhere: Readonly<Record<string, string>> = {
-  ...belongIn('options', chatOptionNames),
-  ...belongIn('functionInvocation', loopSettingNames),
+  ...belongIn('{ options: { % } }', chatOptionNames),
+  ...belongIn('{ functionInvocation: { % } }', loopSettingNames),
   model:
     'the client has the model: `{ client: new OpenAIChatClient({ model }) }`; for some calls `{ options: { model } }`',
 }
 
+/** The same for `new Agent`, and hints for options of a run. The last three are of an agent that is copied. */
+export const agentHints: Readonly<Record<string, string>> = {
+  ...belongIn('agent.run(input, { % })', runOptionNames),
+  ...hintsElsewhere,
+  ...{ settings: '', composed: '', approvals: '' },
+}
+
 function belongIn(place: string, names: readonly string[]): Record<string, string> {
   return Object.fromEntries(
-    names.map((name) => [name, `it belongs in \`{ ${place}: { ${name} } }\``]),
+    names.map((name) => [name, `it belongs in \`${place.replace('%', name)}\``]),
   )
 }

@@ -21,7 +21,7 @@ import type { KeyValueStore } from '../store/store.ts'
 import type { ResponseStream } from '../stream/response-stream.ts'
 import type { Pipelines } from './agent-call.ts'
 import type { AgentOptions, RunOptions } from './agent-options.ts'
-import { agentRules, hintsElsewhere } from './agent-options.ts'
+import { agentHints, agentRules } from './agent-options.ts'
 import { pipelinesOf, resumeRun, startRun } from './agent-run.ts'
 
 interface RunFormat<Value> {
@@ -88,7 +88,7 @@ export class Agent<Data = unknown, Value = unknown> {
 
   /** @throws TypeError or RangeError that names the option and the value */
   constructor(options: AgentOptions & RunFormat<Value>) {
-    checkOptions('agent', options, agentRules, hintsElsewhere)
+    checkOptions('agent', options, agentRules, agentHints)
     const { client, name, tools = [], middleware = [], onBlock = 'return' } = options ?? {}
     const isClient = typeof client?.respond === 'function' && typeof client.stream === 'function'
     checkValue(isClient, 'agent: `client`', 'be a chat client, with `respond` and `stream`', client)

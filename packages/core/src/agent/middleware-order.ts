@@ -35,7 +35,9 @@ export function orderWarnings(
   for (const middleware of middlewares) {
     const { name, role = '' } = middleware
     if (role !== '' && names.has(name))
-      warnings.add(`${level}: more than one middleware is named ${name}`)
+      warnings.add(
+        `${level}: more than one middleware is named ${name}; remove one, or give each a \`name\``,
+      )
     names.add(name)
     const place = places.indexOf(role)
     if (place < 0) continue

@@ -1,6 +1,7 @@
 import { checkNames, checkTimeLimit } from '../base/check-options.ts'
 import { checkValue } from '../base/check-value.ts'
 import { isObject } from '../base/is-object.ts'
+import { checkJsonSchema } from '../base/json-schema.ts'
 import type { InferSchema, JsonSchema, Schema } from '../base/standard-schema.ts'
 import { checkSchema, toJsonSchema } from '../base/standard-schema.ts'
 import type { ApprovalPolicy, FunctionInvocationContext, HostedTool, Tool } from './run.ts'
@@ -109,13 +110,7 @@ export function tool<Parameters extends Schema = Schema<Record<string, unknown>>
   const isPolicy = approval === 'never' || approval === 'always' || typeof approval === 'function'
   checkValue(isPolicy, 'tool: `approval`', "be 'never', 'always' or a function", approval, 'string')
   checkTimeLimit('tool', 'timeoutMs', timeoutMs)
-  const isPlain = !('~standard' in Object(options.jsonSchema))
-  checkValue(
-    isPlain,
-    'tool: `jsonSchema`',
-    'be a JSON Schema; pass a Standard Schema as `parameters`',
-    options.jsonSchema,
-  )
+  if (options.jsonSchema !== undefined) checkJsonSchema('tool: `jsonSchema`', options.jsonSchema)
   const isChecked = options.jsonSchema === undefined || given !== undefined
   checkValue(isChecked, 'tool: `jsonSchema`', 'have `parameters` beside it', options.jsonSchema)
   const source = `tool: \`${options.jsonSchema ? 'jsonSchema' : 'parameters'}\` of "${name}"`

@@ -1,6 +1,6 @@
 import type { IdSource } from '../base/create-id.ts'
 import { platformIds } from '../base/create-id.ts'
-import { described } from '../base/check-value.ts'
+import { checkValue, described } from '../base/check-value.ts'
 import { isObject } from '../base/is-object.ts'
 import type { Content, Origin } from './content.ts'
 import { textOf } from './content.ts'
@@ -102,7 +102,11 @@ function isComplete({ id, contents }: MessageInit): boolean {
   return typeof id === 'string' && Array.isArray(contents)
 }
 
+const roles: readonly Role[] = ['system', 'user', 'assistant', 'tool']
+
 function completeMessage(entry: MessageInit, createId: IdSource['createId']): Message {
+  if (!roles.includes(entry.role))
+    checkValue(false, 'messages: `role`', `be one of ${roles.join(', ')}`, entry.role)
   if (isComplete(entry)) return entry as Message
   return { ...entry, id: entry.id ?? createId('msg'), contents: toContents(entry.contents) }
 }

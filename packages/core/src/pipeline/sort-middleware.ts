@@ -108,7 +108,7 @@ export async function disposeMiddlewares(middlewares: Middlewares): Promise<void
     }
   }
   if (errors.length > 1)
-    throw new AggregateError(errors, `${errors.length} middlewares failed to dispose`)
+    throw new AggregateError(errors, `${errors.length} middleware failed to dispose`)
   if (errors.length > 0) throw errors[0]
 }
 

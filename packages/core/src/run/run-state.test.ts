@@ -213,6 +213,8 @@ describe('StateCells', () => {
 describe('defineState', () => {
   test('wrong options throw, naming the option', () => {
     expect(() => defineState({ name: '', initial: () => 0 })).toThrow('`name`')
-    expect(() => defineState({ name: 'n', initial: 0 as never })).toThrow('`initial` of "n"')
+    expect(() => defineState({ name: 'n', initial: 0 as never })).toThrow(
+      '`initial` must be a function',
+    )
   })
 })

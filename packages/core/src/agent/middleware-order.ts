@@ -22,7 +22,7 @@ const reasons: readonly (readonly [roles: string, reason: string])[] = [
   ['summarize', 'to read the text before INNER removes it'],
 ]
 
-/** Warns about middlewares of a level that are out of the recommended order or share a name. */
+/** Warns about middleware of a level that is out of the recommended order or shares a name. */
 export function orderWarnings(
   level: Middleware['level'],
   middlewares: readonly Middleware[],

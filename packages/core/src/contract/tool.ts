@@ -27,7 +27,7 @@ export interface ToolOptions<Parameters extends Schema, Data = unknown> {
   readonly jsonSchema?: JsonSchema | undefined
   /**
    * Runs the call. A value becomes text or JSON, content parts stay unchanged, and an async
-   * generator yields progress and returns the result. Without it, the tool is only declared: a call
+   * generator yields progress and returns the result. Without it, it is a client-side tool: a call
    * pauses the run.
    */
   readonly execute?:
@@ -60,7 +60,7 @@ export interface ToolOptions<Parameters extends Schema, Data = unknown> {
    * @default false
    */
   readonly publicProgress?: boolean | undefined
-  /** Values for middlewares. Never shown to the model. @default none */
+  /** Values for middleware. Never shown to the model. @default none */
   readonly metadata?: Readonly<Record<string, unknown>> | undefined
   /**
    * Other names by which the model may call the tool, such as its old name. They are not shown, and

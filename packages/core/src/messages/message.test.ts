@@ -12,9 +12,9 @@ describe('input of messages', () => {
   test.each([
     ['null', null],
     ['undefined', undefined],
-    ['5', 5],
-    ['an object with nothing', {}],
-    ['[]', []],
+    ['number', 5],
+    ['object', {}],
+    ['object', []],
     ['an object with kind, body', { kind: 'user', body: 'Hi.' }],
   ])('tells that it got %s', (got, entry) => {
     expect(() => toMessages([entry as never])).toThrow(
@@ -46,8 +46,8 @@ describe('a response', () => {
 
   test.each([
     ['null', null],
-    ['5', 5],
-    ['an object with nothing', {}],
+    ['number', 5],
+    ['object', {}],
   ])('cannot be %s', (got, value) => {
     expect(() => toChatResponse(value)).toThrow(`expected a response or a string, got ${got}`)
   })

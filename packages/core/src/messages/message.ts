@@ -20,7 +20,7 @@ export interface Message {
   readonly authorName?: string | undefined
   /** ISO 8601. */
   readonly createdAt?: string | undefined
-  /** Additional values for middlewares and clients, by name. */
+  /** Additional values for middleware and clients, by name. */
   readonly metadata?: Readonly<Record<string, unknown>> | undefined
   /** Provider and model that made the message. */
   readonly origin?: Origin | undefined

@@ -3,10 +3,10 @@ import { LamellaError, messageOf } from '../base/lamella-error.ts'
 import { MiddlewareContractError } from '../contract/contract-error.ts'
 import type { Run } from '../run/run.ts'
 
-/** State that all middlewares of one call share. */
+/** State that all middleware of one call shares. */
 export interface PipelineCall<Result> {
   result: Result | undefined
-  /** Called before the middlewares inside `depth` run: discards registrations of the inner ones. */
+  /** Called before the middleware inside `depth` runs: discards registrations of the inner ones. */
   enter(depth: number): void
   /** Called when a middleware is done: accepts a result that the middleware assigned itself. */
   acceptResult(depth: number): void | Promise<void>
@@ -155,8 +155,8 @@ interface Middleware<Context, Result> {
 }
 
 /**
- * Nests middlewares around a handler, the first one outermost. The handler puts the result on the call;
- * `recover` says what becomes of an error that has left all middlewares.
+ * Nests middleware around a handler, the first one outermost. The handler puts the result on the call;
+ * `recover` says what becomes of an error that has left all middleware.
  */
 export function compose<Context extends View<Result>, Result, Outcome = Result>(
   middlewares: readonly Middleware<Context, Result>[],

@@ -213,8 +213,6 @@ describe('StateCells', () => {
 describe('defineState', () => {
   test('wrong options throw, naming the option', () => {
     expect(() => defineState({ name: '', initial: () => 0 })).toThrow('`name`')
-    expect(() => defineState({ name: 'n', initial: 0 as never })).toThrow(
-      '`initial` must be a function',
-    )
+    expect(() => defineState({ name: 'n', initial: 0 as never })).toThrow('`initial` of "n"')
   })
 })

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
 
-// What the compiler says about the first mistakes of a newcomer must say what to write.
+// The compiler must tell newcomers what to write.
 
 const root = resolve(import.meta.dirname, '../..')
 const mistakes: readonly (readonly [code: string, meant: string])[] = [
@@ -47,7 +47,7 @@ const lines = mistakes.map(([code], at) => `export const mistake${at} = ${code}`
 writeFileSync(join(folder, 'application.ts'), [head, ...lines, good].join('\n'))
 const first = head.split('\n').length + 1
 
-/** What a compiler says, by line of the application. */
+/** Messages of a compiler, by line of the application. */
 function messagesOf(compiler: string): Map<number, string> {
   const flags = ['--noEmit', '--strict', '--exactOptionalPropertyTypes', '--pretty', 'false']
   const modern = ['--module', 'nodenext', '--target', 'es2022', '--skipLibCheck']

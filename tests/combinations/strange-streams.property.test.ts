@@ -19,7 +19,7 @@ const said = {
   content: [{ type: 'output_text', text: 'Hi', annotations: [] }],
 }
 
-/** What a server says that is as it should be. */
+/** Events of a server that is as it should be. */
 const streams: Readonly<Record<string, readonly Event[]>> = {
   completions: [
     [

@@ -257,7 +257,9 @@ export const hintsElsewhere: Readonly<Record<string, string>> = {
 export const agentHints: Readonly<Record<string, string>> = {
   ...belongIn('agent.run(input, { % })', runOptionNames),
   ...hintsElsewhere,
-  ...{ settings: '', composed: '', approvals: '' },
+  settings: '',
+  composed: '',
+  approvals: '',
 }
 
 function belongIn(place: string, names: readonly string[]): Record<string, string> {

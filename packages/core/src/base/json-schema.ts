@@ -50,9 +50,9 @@ export function jsonSchema<Output = Record<string, unknown>>(schema: JsonSchema)
 export function checkJsonSchema(option: string, schema: unknown): void {
   const given = Object(schema) as object
   const isPlain = Object.getPrototypeOf(given) === Object.prototype
-  const isJson = isPlain ? !Object.keys(given).includes('~standard') : !('~standard' in given)
+  const isOwn = isPlain ? !Object.keys(given).includes('~standard') : !('~standard' in given)
   const rule = 'be a JSON Schema; pass a Standard Schema as `parameters`'
-  checkValue(isObject(schema) && isJson, option, rule, schema)
+  checkValue(isObject(schema) && isOwn, option, rule, schema)
 }
 
 /**

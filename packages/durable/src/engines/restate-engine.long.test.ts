@@ -184,7 +184,7 @@ async function startRestate(): Promise<RestateServer> {
       ...(body !== undefined && { method: 'POST', body: JSON.stringify(body) }),
       headers: { 'content-type': 'application/json' },
     })
-  const until = async (works: () => Promise<boolean>): Promise<void> => {
+  const untilItWorks = async (works: () => Promise<boolean>): Promise<void> => {
     while (!(await works().catch(() => false))) {
       if (child.exitCode !== null) throw new Error('the server of Restate does not start')
       await new Promise((resolve) => setTimeout(resolve, 100))
@@ -195,9 +195,9 @@ async function startRestate(): Promise<RestateServer> {
     if (!response.ok) throw new Error(`${response.url}: ${response.status} ${text}`)
     return text === '' ? undefined : JSON.parse(text)
   }
-  await until(async () => (await at(admin, '/health')).ok)
+  await untilItWorks(async () => (await at(admin, '/health')).ok)
   return {
-    register: (uri) => until(async () => (await at(admin, '/deployments', { uri })).ok),
+    register: (uri) => untilItWorks(async () => (await at(admin, '/deployments', { uri })).ok),
     post: async (path, body) => ok(await at(ingress, path, body)),
     attach: async (invocation) =>
       (await ok(await at(ingress, `/restate/invocation/${invocation}/attach`))) as WorkflowAnswer,

@@ -28,7 +28,7 @@ import { canonicalJson, isJson } from './json.ts'
  * ```
  */
 export function jsonSchema<Output = Record<string, unknown>>(schema: JsonSchema): Schema<Output> {
-  checkValue(isObject(schema), 'jsonSchema: `schema`', 'be an object', schema)
+  checkJsonSchema('jsonSchema: `schema`', schema)
   const described = (): JsonSchema => schema
   return {
     '~standard': {
@@ -41,6 +41,18 @@ export function jsonSchema<Output = Record<string, unknown>>(schema: JsonSchema)
       jsonSchema: { input: described, output: described },
     },
   }
+}
+
+/**
+ * Checks that a value is a JSON Schema. One that `z.toJSONSchema()` made has a hidden `~standard`.
+ * @throws TypeError for a Standard Schema, and for what is no object
+ */
+export function checkJsonSchema(option: string, schema: unknown): void {
+  const given = Object(schema) as object
+  const isPlain = Object.getPrototypeOf(given) === Object.prototype
+  const isOwn = isPlain ? !Object.keys(given).includes('~standard') : !('~standard' in given)
+  const rule = 'be a JSON Schema; pass a Standard Schema as `parameters`'
+  checkValue(isObject(schema) && isOwn, option, rule, schema)
 }
 
 /**
@@ -115,6 +127,7 @@ const common: Record<string, Rule> = {
   },
   enum: checkEnum,
   $ref(value: unknown, ref: string, { visit, issues }) {
+    spend(visit, ref.length / 8)
     const known = (visit.followed[ref] ??= new Map<unknown, readonly Issue[]>())
     if (!known.has(value)) known.set(value, check(resolve(visit.root, ref), value, visit))
     issues.push(...known.get(value)!)
@@ -213,8 +226,9 @@ function check(schema: unknown, value: unknown, visit: Visit): readonly Issue[] 
   const { type = kind } = schema
   if (type !== kind) {
     const types: readonly unknown[] = Array.isArray(type) ? type : [type]
+    spend(visit, types.length)
     if (!types.includes(kind) && !(types.includes('integer') && Number.isInteger(value))) {
-      return [{ message: `must be ${types.join(' or ')}`, path: [] }]
+      return [{ message: `must be ${told(types.join(' or '))}`, path: [] }]
     }
   }
   const place: Place = { schema, visit, issues: [] }
@@ -225,7 +239,7 @@ function check(schema: unknown, value: unknown, visit: Visit): readonly Issue[] 
     if (limit === undefined || ofKind[keyword]?.(value as never, limit as never, place) !== false)
       continue
     const amount = typeof limit === 'number' || typeof limit === 'string' ? ` ${limit}` : ''
-    place.issues.push({ message: `must fit ${keyword}${amount}`, path: [] })
+    place.issues.push({ message: `must fit ${told(keyword + amount)}`, path: [] })
   }
   return place.issues.length > mostIssues ? place.issues.slice(0, mostIssues) : place.issues
 }

@@ -89,7 +89,11 @@ export async function chatApp(
     if (pathname === '/manager') {
       const given = new URL(request.url).searchParams.get('secret')
       const isKnown = given === null || given !== secret
-      return html(text, { 'set-cookie': `manager=${secret}; Path=/; HttpOnly; SameSite=Lax` }, isKnown)
+      return html(
+        text,
+        { 'set-cookie': `manager=${secret}; Path=/; HttpOnly; SameSite=Lax` },
+        isKnown,
+      )
     }
     if (type !== 'text/html') return new Response(text, { headers: { 'content-type': type! } })
     return html(

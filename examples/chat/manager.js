@@ -1,6 +1,8 @@
 // The list of `requestsHandler`, filtered, with an answer for each request.
 const find = (id) => document.getElementById(id)
-const [list, status, tool, customer, age] = ['requests', 'status', 'tool', 'customer', 'age'].map(find)
+const [list, status, tool, customer, age] = ['requests', 'status', 'tool', 'customer', 'age'].map(
+  find,
+)
 const problems = {
   request_claimed: 'Another person decides about it.',
   request_unknown: 'It is not open any more.',

@@ -81,7 +81,9 @@ describe.each(runModes)('a message to a running agent, %s', (mode) => {
     const drawn = events.filter(({ type }) => type === 'steering')
     expect(drawn.map(({ facts }) => facts)).toMatchObject(fates)
     expect(pictureOf(text)).toContain('steering')
-    const decisions = sink.records.flatMap((entry) => (entry.type === 'decision' ? [entry['decision']] : []))
+    const decisions = sink.records.flatMap((entry) =>
+      entry.type === 'decision' ? [entry['decision']] : [],
+    )
     const told = decisions.filter((entry) => JSON.stringify(entry).includes('"steering"'))
     expect(told).toMatchObject(fates.map(({ type: _, ...fate }) => fate))
     expect(JSON.stringify([lines, sink.records])).not.toMatch(/secret|rude|Then this/)

@@ -85,7 +85,7 @@ describe.each(runModes)('a message to a running agent, %s', (mode) => {
       entry.type === 'decision' ? [entry['decision']] : [],
     )
     const told = decisions.filter((entry) => JSON.stringify(entry).includes('"steering"'))
-    expect(told).toMatchObject(fates.map(({ type: _, ...fate }) => fate))
+    expect(told).toMatchObject(fates.map((fate) => ({ ...fate, type: 'steering' })))
     expect(JSON.stringify([lines, sink.records])).not.toMatch(/secret|rude|Then this/)
   })
 })

@@ -367,6 +367,10 @@ describeContract(
 describeContract(
   middlewareContract({
     create: (): readonly Middleware[] => promptInjection({ taint: {} }),
+    createWithLimit: (ms): readonly Middleware[] => {
+      const classify = { assess: async () => 0, timeoutMs: ms }
+      return promptInjection({ classify, classifier: async () => 0, timeoutMs: ms })
+    },
     texts: ['![a](https://b.example/c) <img src="//d.example"> ![e][f]', '![[](', 'canary-0123'],
   }),
   runner,

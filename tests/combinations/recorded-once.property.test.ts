@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import type { Checkpoint, KeyValueStore, PendingRequest } from '../../packages/core/src/index.ts'
 import { memoryStore } from '../../packages/core/src/index.ts'
 import { unpaired } from '../../packages/core/src/messages/call-results.ts'
@@ -9,14 +9,17 @@ import { testRandom } from '../../packages/testing/src/index.ts'
 import { realServices } from '../support/real-services.ts'
 import { isLong } from '../support/runs.ts'
 import type { Ask, End, Fault } from './recorded-once.test-helper.ts'
-import { copy, faultOf, World } from './recorded-once.test-helper.ts'
+import { copy, faultOf, Wires, World } from './recorded-once.test-helper.ts'
 
 // Random conversations, in which runs fail, are cut, blocked, killed and asked the same twice. Invariants: no effect
 // happens twice, each finished effect is read by the next model call, each request is answered at most once and none
 // stays that cannot be answered, and no request breaks the rules of providers.
-const seeds = isLong ? 500 : 25
+const seeds = Number(process.env['RECORDED_SEEDS'] ?? (isLong ? 500 : 25))
 const first = Number(process.env['RECORDED_FIRST_SEED'] ?? 1)
 const none: Fault = { kind: 'none', at: 0 }
+
+const wires = new Wires()
+afterAll(() => wires.close())
 
 const { own, redis, pool } = realServices('recorded')
 
@@ -190,6 +193,9 @@ describe.each(stores)('conversations on %s', (name, open) => {
         const { world } = story
         // oxlint-disable-next-line no-await-in-loop
         await story.play(8)
+        // oxlint-disable-next-line no-await-in-loop
+        for (const request of world.requests)
+          world.problems.push(...(await wires.problemsOf(request)))
 
         const twice = [...world.done].filter(([, times]) => times > 1)
         const { messages, pending } = world.session

@@ -22,9 +22,15 @@ import {
   MiddlewareTermination,
   tool,
 } from '../../packages/core/src/index.ts'
-import { historyTruncator, patchToolCalls } from '../../packages/middleware-truncate/src/index.ts'
+import {
+  historyTruncator,
+  patchToolCalls,
+  summarizer,
+} from '../../packages/middleware-truncate/src/index.ts'
 import type { RunMode } from '../../packages/testing/src/index.ts'
-import { callFunction, scriptedClient } from '../../packages/testing/src/index.ts'
+import { callFunction, clientRequest, scriptedClient } from '../../packages/testing/src/index.ts'
+import { RawServer } from '../../packages/testing/src/raw-server.ts'
+import { providers } from '../provider-harness/swap-providers.ts'
 
 const kinds = ['pay', 'pay', 'look', 'bad', 'gated', 'gated', 'pick', 'asks'] as const
 type Kind = (typeof kinds)[number]
@@ -78,6 +84,8 @@ export class World {
   /** Keys of finished effects that no model has read. */
   readonly unread = new Set<string>()
   readonly problems: string[] = []
+  /** Messages of each model call. */
+  readonly requests: (readonly Message[])[] = []
   session: SessionSnapshot = createSession().toJSON()
   processes = 0
   readonly #store: KeyValueStore
@@ -145,8 +153,43 @@ export class World {
       else if (!elsewhere.has(key)) this.problems.push(`${key} is forgotten`)
     }
     this.problems.push(...brokenRules(messages))
+    this.requests.push(messages)
   }
 }
+
+/** Sends requests as the clients of all providers would, one after another, and returns what is wrong with them. */
+export class Wires {
+  readonly #server = RawServer.start((reply, { body }) => {
+    this.#body = body as Body
+    reply.writeHead(400).end('{}')
+  })
+  readonly #tools = [...new Set<Kind>(kinds)].map((name) => tool({ name, description: '' }))
+  #body: Body | undefined
+  #sent = 0
+
+  async problemsOf(messages: readonly Message[]): Promise<readonly string[]> {
+    const provider = providers[this.#sent++ % providers.length]!
+    const { url } = await this.#server
+    this.#body = undefined
+    await provider
+      .open(url)
+      .respond(clientRequest(messages, { tools: this.#tools }))
+      .catch(() => undefined)
+    const body = this.#body as Body | undefined
+    if (body === undefined) return [`${provider.name}: nothing is sent`]
+    const sent = JSON.stringify(body)
+    const keys = new Set(JSON.stringify(messages).match(/(?:pay|look|bad|gated|pick|asks)-\d+\./g))
+    const lost = [...keys].filter((key) => !sent.includes(key))
+    const problems = lost.length > 0 ? [`${lost.join()} is not sent`] : []
+    return [...problems, ...provider.problems(body)].map((each) => `${provider.name}: ${each}`)
+  }
+
+  async close(): Promise<void> {
+    await (await this.#server).stop()
+  }
+}
+
+type Body = Parameters<(typeof providers)[number]['problems']>[0]
 
 async function endOf(
   mode: RunMode,
@@ -259,10 +302,7 @@ class Process {
   #middleware(): Middleware[] {
     const { random } = this.#world
     const { kind, at } = this.#fault
-    const compaction =
-      random() < 0.3
-        ? [historyTruncator({ maxMessages: 4, persist: random() < 0.5 }), patchToolCalls()]
-        : []
+    const compaction = random() < 0.3 ? compactionOf(random) : []
     let calls = 0
     const atModel = (error: () => Error): Middleware =>
       chatMiddleware('fault', async (_, callNext) => {
@@ -314,6 +354,13 @@ class Process {
     }
   }
 }
+
+function compactionOf(random: () => number): Middleware[] {
+  if (random() < 0.3) return [summarizer({ client: teller, maxMessages: 5, keepMessages: 2 })]
+  return [historyTruncator({ maxMessages: 4, persist: random() < 0.5 }), patchToolCalls()]
+}
+
+const teller = scriptedClient(() => 'They talked.')
 
 /** Breaches of the rules of providers: each call has its result right behind it, in order, and nothing else stands there. */
 function brokenRules(messages: readonly Message[]): readonly string[] {

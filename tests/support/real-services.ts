@@ -8,7 +8,7 @@ import { hasRedis, redisUrl } from './real-redis.ts'
 export function realServices(name: string) {
   const own = `${name}_${crypto.randomUUID().replaceAll('-', '')}`
   const redis = hasRedis ? new Redis(redisUrl) : undefined
-  const pool = hasPostgres ? new Pool({ connectionString: postgresUrl, max: 2 }) : undefined
+  const pool = hasPostgres ? new Pool({ connectionString: postgresUrl, max: 6 }) : undefined
   afterAll(async () => {
     const keys = (await redis?.keys(`{${own}*`)) ?? []
     if (keys.length > 0) await redis!.del(keys)

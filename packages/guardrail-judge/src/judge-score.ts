@@ -49,7 +49,7 @@ export function judgeScore(
     const call: JudgeCall = run
       ? judgeCalls(name, budget, run, signal ?? run.signal)
       : (client, input, more) => client.getResponse(input, { ...more, signal })
-    const { score } = await judge({ text }, call)
+    const { score } = await judge({ text }, call, run?.ids)
     return 1 - score
   }
 }

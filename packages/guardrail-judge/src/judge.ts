@@ -1,4 +1,10 @@
-import type { ChatClient, ChatOptions, ChatResponse, GetResponseOptions } from '@lamella/core'
+import type {
+  ChatClient,
+  ChatOptions,
+  ChatResponse,
+  GetResponseOptions,
+  RunContext,
+} from '@lamella/core'
 import { createSecretId, mergeChatOptions } from '@lamella/core/authoring'
 import { isProviderError, LamellaError } from '@lamella/core'
 import type { JudgeCriterion } from './judge-criterion.ts'
@@ -76,11 +82,14 @@ export interface JudgeOutcome {
   readonly reason?: string | undefined
 }
 
+/** Makes the tickets of verdicts, which no judged text may know. */
+type Tickets = Pick<RunContext['ids'], 'createSecretId'>
+
 /** Creates the function that judges a text. */
 export function judgeOf(
   options: JudgeOptions,
   criteria: readonly JudgeCriterion[],
-): (data: JudgedData, call: JudgeCall) => Promise<JudgeOutcome> {
+): (data: JudgedData, call: JudgeCall, tickets?: Tickets) => Promise<JudgeOutcome> {
   const { arbiter, attempts = 2, client, maxChars = 8000, model, reasoning = false } = options
   const { samples = 1, temperature = 0 } = options
   const withoutTemperature = new WeakSet<ChatClient>()
@@ -93,10 +102,15 @@ export function judgeOf(
     }),
   }
 
-  async function ask(by: ChatClient, data: JudgedData, call: JudgeCall): Promise<JudgeOutcome> {
+  async function ask(
+    by: ChatClient,
+    data: JudgedData,
+    call: JudgeCall,
+    tickets: Tickets,
+  ): Promise<JudgeOutcome> {
     for (let attempt = 1; ; attempt++) {
       // The judged text was written before the ticket: a verdict inside it cannot carry the ticket.
-      const ticket = createSecretId('verdict')
+      const ticket = tickets.createSecretId('verdict')
       const instructions = judgeInstructions(criteria, ticket, reasoning)
       const response = await answer(by, JSON.stringify(data), instructions, call)
       try {
@@ -127,19 +141,23 @@ export function judgeOf(
     }
   }
 
-  async function judgePiece(data: JudgedData, call: JudgeCall): Promise<JudgeOutcome> {
-    const asked = Array.from({ length: samples }, () => ask(client, data, call))
+  async function judgePiece(
+    data: JudgedData,
+    call: JudgeCall,
+    tickets: Tickets,
+  ): Promise<JudgeOutcome> {
+    const asked = Array.from({ length: samples }, () => ask(client, data, call, tickets))
     const outcomes = (await Promise.all(asked)).toSorted((a, b) => a.score - b.score)
     const isPassed = 2 * outcomes.filter(({ passed }) => passed).length > samples
     const agreed = outcomes.filter(({ passed }) => passed === isPassed)
-    if (arbiter && agreed.length < samples) return ask(arbiter, data, call)
+    if (arbiter && agreed.length < samples) return ask(arbiter, data, call, tickets)
     return agreed[agreed.length >> 1]!
   }
 
-  return async (data, call) => {
+  return async (data, call, tickets = { createSecretId }) => {
     let worst: JudgeOutcome | undefined
     for (const text of pieces(data.text, maxChars)) {
-      const outcome = await judgePiece({ ...data, text }, call)
+      const outcome = await judgePiece({ ...data, text }, call, tickets)
       if (worst === undefined || outcome.score < worst.score) worst = outcome
       if (!outcome.passed) return outcome
     }

@@ -55,7 +55,7 @@ export interface LlmJudgeOptions<Level extends 'agent' | 'chat' = 'agent' | 'cha
   readonly budget?: JudgeBudget | undefined
   /** Clock, for tests. @default the machine's */
   readonly clock?: Clock | undefined
-  /** Random numbers for `sampleRate`, from 0 to 1. @default Math.random */
+  /** Random numbers for `sampleRate`, from 0 to 1. @default the run's random numbers */
   readonly random?: (() => number) | undefined
 }
 

@@ -49,7 +49,7 @@ export function llmJudge<Level extends 'agent' | 'chat' = 'agent' | 'chat'>(
   checkLlmJudgeOptions(options)
   const criteria = criteriaOf('llmJudge', options)
   const { applyTo = ['output'], budget = {}, cacheVerdicts = {}, name = 'judge' } = options
-  const { client, clock, model, random = Math.random, sampleRate = 1, when = () => true } = options
+  const { client, clock, model, random, sampleRate = 1, when = () => true } = options
   const judge = judgeOf(options, criteria)
   const hasSources = criteria.some(({ sources }) => sources === true)
   const { combine, reasoning, samples, threshold } = options
@@ -71,11 +71,13 @@ export function llmJudge<Level extends 'agent' | 'chat' = 'agent' | 'chat'>(
     name,
     role: 'judge',
     applyTo,
-    when: async (context) => (await when(context)) && (sampleRate === 1 || random() < sampleRate),
+    when: async (context) =>
+      (await when(context)) && (sampleRate === 1 || (random ?? context.run.random)() < sampleRate),
     async check(subject, context) {
       const data = dataOf(subject, context, { ...options, hasSources })
       const { run, signal } = context
-      const ask = (): Promise<JudgeOutcome> => judge(data, judgeCalls(name, budget, run, signal))
+      const ask = (): Promise<JudgeOutcome> =>
+        judge(data, judgeCalls(name, budget, run, signal), run.ids)
       const asked = [...about, run.tenant, run.principal, data].map((part) => part ?? null)
       return verdictOf(cached ? await cached(asked, ask, run) : await ask(), criteria, options)
     },

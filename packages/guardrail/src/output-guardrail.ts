@@ -1,6 +1,5 @@
 import { isThenable, perRun, withoutPartial } from '@lamella/core/authoring'
 import type { AgentContext, ChatContext } from '@lamella/core'
-import { message } from '@lamella/core'
 import type { Guardrail, GuardrailPlace } from './guardrail-check.ts'
 import { statusOf } from './guardrail-check.ts'
 import type { TextJoint } from './hold-back-gate.ts'
@@ -121,7 +120,9 @@ export function outputGuardrail(
         return
       } catch (error) {
         if (again === undefined || again.trip !== error) throw withoutPartial(error)
-        context.messages = [...messages, message('user', again.feedback)]
+        const id = context.run.ids.createId('msg')
+        const contents = [{ type: 'text', text: again.feedback }] as const
+        context.messages = [...messages, { id, role: 'user', contents }]
         retries++
       }
     }

@@ -39,11 +39,12 @@ export class FallbackCall {
   readonly #settings: FallbackSettings
   readonly #context: ChatContext
   readonly #own: OwnCall
-  readonly #answer = new StreamedAnswer()
+  readonly #answer: StreamedAnswer
 
   constructor(settings: FallbackSettings, context: ChatContext) {
     this.#settings = settings
     this.#context = context
+    this.#answer = new StreamedAnswer(context.run.ids)
     const { client, messages, options } = context
     this.#own = { client, messages, options }
     if (!context.stream || settings.isShadow) return

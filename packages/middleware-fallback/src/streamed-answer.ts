@@ -1,5 +1,5 @@
-import type { ChatResponseUpdate, Message, UpdateTransformer } from '@lamella/core'
-import { createId, message, text } from '@lamella/core'
+import type { ChatResponseUpdate, Message, RunContext, UpdateTransformer } from '@lamella/core'
+import { text } from '@lamella/core'
 
 type Transform = Required<UpdateTransformer<ChatResponseUpdate>>
 
@@ -10,10 +10,15 @@ type Transform = Required<UpdateTransformer<ChatResponseUpdate>>
 export class StreamedAnswer implements UpdateTransformer<ChatResponseUpdate> {
   /** True if the current call has produced content. */
   hasContent = false
+  readonly #ids: RunContext['ids']
   #said = ''
   #prefix = ''
   #messageId = ''
   #firstId: string | undefined
+
+  constructor(ids: RunContext['ids']) {
+    this.#ids = ids
+  }
 
   /** Tells whether there is a text to continue. */
   get isContinued(): boolean {
@@ -23,14 +28,19 @@ export class StreamedAnswer implements UpdateTransformer<ChatResponseUpdate> {
   /** Ends the current call; the next one continues its text. */
   breakOff(): void {
     this.#prefix += this.#said
-    this.#messageId ||= createId('msg')
+    this.#messageId ||= this.#ids.createId('msg')
   }
 
   /**
    * Returns the messages for the next model: the text as its own, and the instruction to continue.
    */
   messages(before: readonly Message[], prompt: string): readonly Message[] {
-    return [...before, message('assistant', this.#prefix), message('user', prompt)]
+    const { createId } = this.#ids
+    return [
+      ...before,
+      { id: createId('msg'), role: 'assistant', contents: [text(this.#prefix)] },
+      { id: createId('msg'), role: 'user', contents: [text(prompt)] },
+    ]
   }
 
   readonly start: Transform['start'] = (controller) => {

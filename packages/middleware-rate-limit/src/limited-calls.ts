@@ -1,7 +1,14 @@
 import type { ChatResponse, RunContext, Usage } from '@lamella/core'
-import { addUsage, defineState, isProviderError, LamellaError, memoryStore } from '@lamella/core'
+import {
+  addUsage,
+  defineState,
+  isProviderError,
+  jsonSchema,
+  LamellaError,
+  memoryStore,
+} from '@lamella/core'
 import { perStore } from '@lamella/store'
-import { reporter, systemClock } from '@lamella/core/authoring'
+import { perRun, reporter, systemClock } from '@lamella/core/authoring'
 import { amountOf, isTold, usedSince } from './call-amounts.ts'
 import type { CallClaim } from './call-claims.ts'
 import { claimsOf } from './call-claims.ts'
@@ -55,8 +62,7 @@ export function limitedCalls<Level extends RateLimitLevel>(
    * second one could deadlock.
    */
   const claimsFor = (context: ContextOf<Level>): readonly CallClaim[] => {
-    // A run that was paused has been counted before.
-    const isCounted = 'resumed' in context && context.resumed
+    const isCounted = level === 'agent' && wasCounted(context.run, name)
     const claims = allClaims(context).filter(({ unit }) => !isCounted || unit !== 'requests')
     for (let outer = context.run.parent; outer !== undefined; outer = outer.parent) {
       if (outer.state.get(holding) > 0) return claims.filter(({ unit }) => unit !== 'concurrency')
@@ -183,3 +189,22 @@ export function limitedCalls<Level extends RateLimitLevel>(
 
 /** Leaves the queue in shadow mode. */
 const passing = new Error('in shadow mode, everything passes')
+
+/** Limiters that have counted the run, the n-th of a name as `name#n`. A run that was paused has it from its checkpoint. */
+const counted = defineState<readonly string[]>({
+  name: 'rate-limit:counted',
+  initial: () => [],
+  schema: jsonSchema({ type: 'array', items: { type: 'string' } }),
+})
+const entered = perRun(() => new Map<string, number>())
+
+/** Notes that a limiter counts the run. Returns true if it has done so before a pause. */
+function wasCounted(run: RunContext, name: string): boolean {
+  const times = entered(run)
+  const place = times.get(name) ?? 0
+  times.set(name, place + 1)
+  const key = `${name}#${place}`
+  if (run.state.get(counted).includes(key)) return true
+  run.state.update(counted, (keys) => [...keys, key])
+  return false
+}

@@ -1,4 +1,13 @@
-import { Agent, agentTool, chatMiddleware, jsonSchema, tool, withMiddleware } from '@lamella/core'
+import type { AgentMiddleware, AgentOptions, Checkpoint } from '@lamella/core'
+import {
+  Agent,
+  agentMiddleware,
+  agentTool,
+  chatMiddleware,
+  jsonSchema,
+  tool,
+  withMiddleware,
+} from '@lamella/core'
 import { callInternally } from '@lamella/core/authoring'
 import { callFunction, scriptedClient, testClock } from '@lamella/testing'
 import { expect, it } from 'vitest'
@@ -69,16 +78,30 @@ it.each([false, true])(
   },
 )
 
-it('a run that was paused counts once', async () => {
+const ask = agentMiddleware('ask', async ({ run }, callNext) => {
+  await run.interrupt('Sure?')
+  await callNext()
+})
+
+it.each<[string, (limit: AgentMiddleware) => Partial<AgentOptions>]>([
+  ['by an approval', (middleware) => ({ middleware })],
+  ['behind the limit', (limit) => ({ middleware: [limit, ask] })],
+  ['before the limit', (limit) => ({ middleware: [ask, limit] })],
+])('a run that was paused %s counts once', async (_, place) => {
   const limits = [{ unit: 'requests', limit: 1, windowMs: 60_000 } as const]
-  const middleware = rateLimit({ level: 'agent', limits, onLimit: 'reject', clock: testClock() })
+  const limit = rateLimit({ level: 'agent', limits, onLimit: 'reject', clock: testClock() })
   const pay = tool({ name: 'pay', description: '', approval: 'always', execute: () => 'paid' })
   const client = scriptedClient([callFunction('pay', {}), 'Paid.'])
-  const agent = new Agent({ client, tools: [pay], middleware })
+  const agent = new Agent({ client, tools: [pay], ...place(limit) })
 
-  const { checkpoint, pending } = await agent.run('Pay.')
-  const { text } = await agent.resume(checkpoint!, { [pending[0]!.id]: true })
+  let run = await agent.run('Pay.')
+  for (let pauses = 0; pauses < 2 && run.status === 'paused'; pauses++) {
+    const checkpoint = JSON.parse(JSON.stringify(run.checkpoint)) as Checkpoint
+    // oxlint-disable-next-line no-await-in-loop
+    run = await agent.resume(checkpoint, { [run.pending[0]!.id]: true })
+  }
 
-  expect(text).toBe('Paid.')
-  await expect(agent.run('Again.')).rejects.toMatchObject({ code: 'rate_limited' })
+  expect(run.text).toBe('Paid.')
+  const another = new Agent({ client: scriptedClient(['Hello.']), middleware: limit })
+  await expect(another.run('Again.')).rejects.toMatchObject({ code: 'rate_limited' })
 })

@@ -1,5 +1,5 @@
-import type { ChatResponse, Message } from '@lamella/core'
-import { message, messageText, text } from '@lamella/core'
+import type { ChatResponse, Message, RunContext } from '@lamella/core'
+import { messageText, text } from '@lamella/core'
 
 /** Returns the text of the model's last message that has any: it holds the structured answer. */
 export function textOfAnswer({ messages }: ChatResponse): string {
@@ -8,9 +8,15 @@ export function textOfAnswer({ messages }: ChatResponse): string {
 }
 
 /** Replaces the text of the structured answer. Contents other than text stay. */
-export function replaceAnswer({ messages }: ChatResponse, json: string): readonly Message[] {
+export function replaceAnswer(
+  { messages }: ChatResponse,
+  json: string,
+  { ids }: RunContext,
+): readonly Message[] {
   const at = placeOfAnswer(messages)
-  if (at < 0) return [...messages, message('assistant', json)]
+  if (at < 0) {
+    return [...messages, { id: ids.createId('msg'), role: 'assistant', contents: [text(json)] }]
+  }
   const { contents } = messages[at]!
   const first = contents.findIndex(({ type }) => type === 'text')
   const changed = contents.toSpliced(first, 1, text(json))

@@ -6,7 +6,7 @@ import {
   reporter,
   unlessAborted,
 } from '@lamella/core/authoring'
-import { LamellaError, message } from '@lamella/core'
+import { LamellaError, text } from '@lamella/core'
 import { isRefusal, replaceAnswer, textOfAnswer } from './answer-text.ts'
 import { PartialReader } from './partial-values.ts'
 import type { LocalRepair, Reading } from './read-answer.ts'
@@ -105,13 +105,16 @@ export function schemaValidator<S extends Schema = Schema>(
       if (mode === 'shadow') return
       if (issues === undefined) {
         const answer =
-          action === 'repaired' && replaceAnswer(response, JSON.stringify(reading.json))
+          action === 'repaired' &&
+          replaceAnswer(response, JSON.stringify(reading.json), context.run)
         return note(context, response, answer, { valid: true, value: reading.value })
       }
       context.metadata['schemaIssues'] = issues
       if (action !== 're-ask') return fail(context, response, issues, reasks)
       context.run.recordAttempt({ status: 'failed', reason: 'schema_invalid' })
-      context.messages = [...messages, ...response.messages, message('user', reaskMessage(issues))]
+      const id = context.run.ids.createId('msg')
+      const reask: Message = { id, role: 'user', contents: [text(reaskMessage(issues))] }
+      context.messages = [...messages, ...response.messages, reask]
       if (reaskClient !== undefined) context.client = reaskClient
       if (reaskModel !== undefined) context.options = { ...context.options, model: reaskModel }
     }
@@ -142,7 +145,7 @@ export function schemaValidator<S extends Schema = Schema>(
     const { fallback } = onFailure
     const value: unknown = isFunction(fallback) ? fallback(issues) : fallback
     const json: string | undefined = JSON.stringify(value)
-    const answer = json !== undefined && replaceAnswer(response, json)
+    const answer = json !== undefined && replaceAnswer(response, json, context.run)
     note(context, response, answer, { valid: false, value })
   }
 }

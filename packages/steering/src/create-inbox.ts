@@ -14,13 +14,25 @@ import {
   MiddlewareContractError,
   userInput,
 } from '@lamella/core'
-import { checkOptions, createSecretId, interceptLoop, wrongOption } from '@lamella/core/authoring'
-import type { Delivery, InboxMessage, InboxRecord, NotDelivered } from './inbox-record.ts'
+import {
+  canonicalJson,
+  checkOptions,
+  createSecretId,
+  interceptLoop,
+  wrongOption,
+} from '@lamella/core/authoring'
+import type {
+  Delivered,
+  Delivery,
+  InboxMessage,
+  InboxRecord,
+  NotDelivered,
+} from './inbox-record.ts'
 import {
   closed,
   isKnown,
-  isOpen,
   opened,
+  outcomeIn,
   refusalIn,
   taken,
   withdraw,
@@ -157,6 +169,10 @@ class RunInbox {
   readonly #place: InboxPlace
   /** The run of this process that reads it. */
   #run: RunContext | undefined
+  /** True once the record belongs to that run. */
+  #isOpen = false
+  /** Messages that are in its conversation, whatever the store knows of them. */
+  #added: Delivered[] = []
 
   constructor(options: InboxOptions, name: string) {
     this.#options = options
@@ -199,7 +215,7 @@ class RunInbox {
   }
 
   async waiting(): Promise<readonly InboxMessage[]> {
-    return (await this.#place.read()).waiting.filter(isOpen)
+    return (await this.#place.read()).waiting
   }
 
   async process(run: RunContext, callNext: () => Promise<{ readonly status: string }>) {
@@ -208,21 +224,24 @@ class RunInbox {
       throw new MiddlewareContractError(this.#name, 'reads its inbox for another run')
     }
     this.#run = run
+    this.#isOpen = false
+    this.#added = []
+    const restored = run.state.get(kept)
     interceptLoop(run, {
       name: this.#name,
       iteration: async (context, next) => {
-        if (!context.resumed) await this.#deliver(context, 'steer', Infinity)
+        if (!context.resumed) await this.#deliver(context, restored, 'steer')
         await next()
         if (context.ending?.status !== 'completed') return
-        await this.#deliver(context, 'steer', Infinity)
-        if (context.ending?.status === 'completed') await this.#deliver(context, 'queue', 1)
+        await this.#deliver(context, restored, 'steer')
+        if (context.ending?.status === 'completed')
+          await this.#deliver(context, restored, 'queue', 1)
       },
     })
     let status: NonNullable<NotDelivered['status']> = 'failed'
     try {
-      const restored = run.state.get(kept)
       // A store that fails delays messages; it ends no run.
-      await this.#change((record) => opened(record, run.id, restored), run.signal).catch(() => {})
+      await this.#open(run, restored).catch(() => {})
       ;({ status } = (await callNext()) as { status: NonNullable<NotDelivered['status']> })
     } catch (error) {
       if (run.signal.aborted) status = 'aborted'
@@ -232,13 +251,39 @@ class RunInbox {
     }
   }
 
+  /** Takes the inbox over for a run, with what the conversation has already. */
+  async #open(run: RunContext, restored: readonly InboxMessage[]): Promise<void> {
+    await this.#change((record) => {
+      const next = opened(record, run.id, restored)
+      // The process before has added them, and ended before it could say so.
+      return next.waiting.reduce((rest, entry) => {
+        const found = deliveryIn(run, entry)
+        return found === undefined ? rest : withOutcome(rest, found)
+      }, next)
+    }, run.signal)
+    this.#isOpen = true
+  }
+
   async #deliver(
     context: IterationContext,
+    restored: readonly InboxMessage[],
     kind: InboxMessage['kind'],
-    count: number,
+    count = Infinity,
   ): Promise<void> {
     const { run } = context
-    for (const entry of await this.#take(run, kind, count)) {
+    let messages: readonly InboxMessage[] = []
+    try {
+      if (!this.#isOpen) await this.#open(run, restored)
+      await this.#change((record) => {
+        const known = this.#added.reduce<InboxRecord>(withOutcome, record)
+        const next = taken(record.run === run.id ? known : record, run.id, kind, count)
+        messages = next.messages
+        return next.record
+      }, run.signal)
+    } catch {
+      return
+    }
+    for (const entry of messages) {
       // oxlint-disable-next-line no-await-in-loop
       const outcome = await this.#add(context, entry)
       // oxlint-disable-next-line no-await-in-loop
@@ -247,46 +292,40 @@ class RunInbox {
     }
   }
 
-  async #take(
-    run: RunContext,
-    kind: InboxMessage['kind'],
-    count: number,
-  ): Promise<readonly InboxMessage[]> {
-    let messages: readonly InboxMessage[] = []
-    await this.#change((record) => {
-      const next = taken(record, run.id, { kind, count, iteration: run.iteration })
-      messages = next.messages
-      return next.record
-    }, run.signal).catch(() => {
-      messages = []
-    })
-    return messages
+  async #add(context: IterationContext, entry: InboxMessage): Promise<Delivery> {
+    const { run } = context
+    const { id, message } = entry
+    const rejected = { type: 'not-delivered', id, reason: 'rejected' } as const
+    try {
+      await context.addInput(message)
+    } catch (error) {
+      const isLost = run.signal.aborted || error instanceof MiddlewareContractError
+      if (deliveryIn(run, entry) === undefined && !isLost)
+        return { ...rejected, code: codeOf(error) }
+      this.#noteAdded(run, entry)
+      throw error
+    }
+    return this.#noteAdded(run, entry) ?? rejected
   }
 
-  async #add(context: IterationContext, { id, message }: InboxMessage): Promise<Delivery> {
-    const { run, iteration } = context
-    const delivered: Delivery = { type: 'delivered', id, runId: run.id, iteration, edited: false }
-    // Its process ended between the delivery and the record of it. A guardrail may have edited what is there.
-    if (run.messages.all.some((entry) => entry.id === message.id)) return delivered
-    try {
-      const added = await context.addInput(message)
-      if (added.length === 0) return { type: 'not-delivered', id, reason: 'rejected' }
-      return { ...delivered, edited: JSON.stringify(added) !== JSON.stringify([message]) }
-    } catch (error) {
-      if (run.signal.aborted || error instanceof MiddlewareContractError) throw error
-      return { type: 'not-delivered', id, reason: 'rejected', code: codeOf(error) }
-    }
+  #noteAdded(run: RunContext, entry: InboxMessage): Delivered | undefined {
+    const found = deliveryIn(run, entry)
+    if (found !== undefined) this.#added.push(found)
+    return found
   }
 
   async #close(run: RunContext, status: NonNullable<NotDelivered['status']>): Promise<void> {
-    const before = this.#place.read().catch(() => undefined)
-    const left = (await before)?.run === run.id ? (await before)!.waiting : []
+    let left: readonly InboxMessage[] = []
     // Messages without an outcome wait for the next run if the store has failed.
-    const record = await this.#change((found) => closed(found, run.id, status)).catch(() => {})
+    const record = await this.#change((found) => {
+      if (found.run !== run.id) return found
+      left = found.waiting
+      return closed(this.#added.reduce<InboxRecord>(withOutcome, found), run.id, status)
+    }).catch(() => undefined)
     this.#run = undefined
     for (const { id, kind } of left) {
-      const outcome = record?.outcomes.find((entry) => entry.id === id)
-      if (outcome?.type === 'not-delivered') this.#report(run, { ...outcome, kind })
+      const outcome = record && outcomeIn(record, id)
+      if (outcome !== undefined) this.#report(run, { ...outcome, kind })
     }
   }
 
@@ -298,7 +337,7 @@ class RunInbox {
     const run = this.#run
     if (run !== undefined && record.run === run.id) {
       run.state.update(kept, () =>
-        record.waiting.filter(isOpen).map(({ id, kind, message }) => ({ id, kind, message })),
+        record.waiting.map(({ id, kind, message }) => ({ id, kind, message })),
       )
     }
     return record
@@ -326,6 +365,14 @@ function checkId(id: unknown): void {
   // oxlint-disable-next-line no-control-regex
   if (typeof id === 'string' && id.length <= 200 && /^[^\u0000-\u001f\u007f]+$/u.test(id)) return
   throw wrongOption('inbox', 'id', 'a text of 1 to 200 characters', id)
+}
+
+/** Returns what there is to say of a message that is in the conversation of a run. */
+function deliveryIn(run: RunContext, { id, message }: InboxMessage): Delivered | undefined {
+  const found = run.messages.all.find((entry) => entry.id === message.id)
+  const edited = canonicalJson(found) !== canonicalJson(message)
+  const { id: runId, iteration } = run
+  return found && { type: 'delivered', id, runId, iteration, edited }
 }
 
 function codeOf(error: unknown): string | undefined {

@@ -53,8 +53,6 @@ export interface InboxMessage {
   readonly message: Message
   /** True while a run takes it in. */
   readonly taken?: true
-  /** Iteration at which a run took it in. It stays until a checkpoint has it: the process may end before that. */
-  readonly delivered?: number
 }
 
 /** The state of an inbox, as its store has it. */
@@ -89,27 +87,18 @@ export function refusalIn(
 ): Pick<NotDelivered, 'reason' | 'status'> | undefined {
   if (state === 'ended') return { reason: 'ended', status }
   if (state === 'paused') return { reason: 'paused' }
-  return waiting.filter(isOpen).length >= maxWaiting ? { reason: 'full' } : undefined
+  return waiting.length >= maxWaiting ? { reason: 'full' } : undefined
 }
 
 /** Gives a message its outcome. The first one counts. */
 export function withOutcome(record: InboxRecord, outcome: Delivery): InboxRecord {
-  const { id, type } = outcome
   const { waiting, outcomes } = record
-  const isFirst = outcomeIn(record, id) === undefined
+  const isFirst = outcomeIn(record, outcome.id) === undefined
   return {
     ...record,
-    waiting: waiting.flatMap((entry) => {
-      if (entry.id !== id) return entry
-      return type === 'delivered' ? { ...entry, delivered: outcome.iteration } : []
-    }),
+    waiting: waiting.filter(({ id }) => id !== outcome.id),
     outcomes: isFirst ? [...outcomes, outcome].slice(-mostOutcomes) : outcomes,
   }
-}
-
-/** Returns true for a message that no run has taken in. */
-export function isOpen({ delivered }: InboxMessage): boolean {
-  return delivered === undefined
 }
 
 /** Takes a message back that no run has taken in. */
@@ -120,7 +109,7 @@ export function withdraw(record: InboxRecord, id: string): InboxRecord {
 
 /**
  * Opens an inbox for a run, with what the run's checkpoint had waiting. What a run took that has not closed it,
- * because its process ended, is free again: it may be in no checkpoint, and a conversation takes each message once.
+ * because its process ended, is free again.
  */
 export function opened(
   record: InboxRecord,
@@ -141,25 +130,17 @@ export function opened(
 export function taken(
   record: InboxRecord,
   run: string,
-  { kind, count, iteration }: Taking,
+  kind: InboxMessage['kind'],
+  count: number,
 ): { readonly record: InboxRecord; readonly messages: readonly InboxMessage[] } {
-  if (record.run !== run) return { record, messages: [] }
   const { waiting } = record
-  const messages = waiting.filter((entry) => entry.kind === kind && isOpen(entry)).slice(0, count)
+  const isMine = record.run === run
+  const messages = isMine ? waiting.filter((entry) => entry.kind === kind).slice(0, count) : []
   if (messages.length === 0) return { record, messages }
-  // The checkpoint of the step before has them.
-  const left = waiting.filter(({ delivered = iteration }) => delivered > iteration - 2)
-  const marked = left.map((entry) =>
+  const marked = waiting.map((entry) =>
     messages.includes(entry) ? { ...entry, taken: true as const } : entry,
   )
   return { record: { ...record, waiting: marked }, messages }
-}
-
-/** Messages that a run takes at a boundary. */
-interface Taking {
-  readonly kind: InboxMessage['kind']
-  readonly count: number
-  readonly iteration: number
 }
 
 /** Closes an inbox after its run. Messages that still wait are kept through a pause, and end with the run. */
@@ -169,10 +150,10 @@ export function closed(
   status: NonNullable<NotDelivered['status']>,
 ): InboxRecord {
   if (record.run !== run) return record
-  const waiting = record.waiting.filter(isOpen)
-  if (status === 'paused') return { ...record, state: 'paused', waiting }
+  const { waiting } = record
+  if (status === 'paused') return { ...record, state: 'paused' }
   return waiting.reduce<InboxRecord>(
     (rest, { id }) => withOutcome(rest, { type: 'not-delivered', id, reason: 'ended', status }),
-    { ...record, state: 'ended', status, waiting },
+    { ...record, state: 'ended', status },
   )
 }

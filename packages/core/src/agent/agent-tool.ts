@@ -9,7 +9,10 @@ import { tool } from '../contract/tool.ts'
 import type { MessageInput } from '../messages/message.ts'
 import { saveStep, checkpointState } from '../pausing/checkpoint.ts'
 import type { FunctionView } from '../pipeline/function-call.ts'
+import type { ToolOfAgent } from '../loop/function-loop.ts'
+import { missingTool } from '../run/live-tools.ts'
 import type { ResponseStream } from '../stream/response-stream.ts'
+import type { RunnableAgent } from './agent-call.ts'
 import type { RunOptions } from './agent-options.ts'
 
 type AgentStream = ResponseStream<AgentResponseUpdate, AgentResponse>
@@ -129,7 +132,34 @@ export function agentTool(agent: StreamingAgent, options: AgentToolOptions = {})
       )
     },
   })
-  return { ...made, resumable: true }
+  const checkTools: ToolOfAgent['checkTools'] = (checkpoint, answers) =>
+    checkToolsOf(agent, checkpoint, answers)
+  return { ...made, resumable: true, checkTools } as ToolOfAgent
+}
+
+function checkToolsOf(
+  agent: StreamingAgent,
+  checkpoint: Checkpoint,
+  answers: ReadonlyMap<string, unknown>,
+): void {
+  const { pending, tools: changed } = checkpointState(checkpoint)
+  if ((agent as Partial<RunnableAgent>).settings?.onUnknownTool !== undefined) return
+  const tools = [...agent.tools, ...(agent.options?.tools ?? [])] as readonly ToolOfAgent[]
+  for (const request of pending) {
+    const { id, path, kind } = request
+    const given = answers.get(id) as true | { readonly approved?: unknown } | undefined
+    if (kind !== 'approval' || (given !== true && given?.approved !== true)) continue
+    const needed = path?.[0] ?? request.request.call.name
+    const found = tools.find(({ name, aliases }) => name === needed || aliases?.includes(needed))
+    // What middleware has added, it may add again.
+    const isEdited = changed?.edited?.some(([edited]) => edited === needed) === true
+    if (found === undefined && !isEdited) missingTool(needed)
+    for (const step of checkpoint.journal) {
+      const inner = step.kind === 'agent' ? step.checkpoint : undefined
+      if (inner !== undefined && checkpointState(inner).pending.some((entry) => entry.id === id))
+        found?.checkTools?.(inner, answers)
+    }
+  }
 }
 
 /** The answers to requests of a sub-agent. */

@@ -1,8 +1,23 @@
 import { lifecycle } from '@lamella/lifecycle'
 import { callFunction, runIn, runModes, scriptedClient } from '@lamella/testing'
 import { describe, expect, it } from 'vitest'
-import type { AgentContext, Checkpoint, MiddlewareInput, RunOptions } from '../index.ts'
-import { Agent, agentMiddleware, createSession, message, messageText, tool } from '../index.ts'
+import type {
+  AgentContext,
+  Checkpoint,
+  Message,
+  MiddlewareInput,
+  RunOptions,
+  Tool,
+} from '../index.ts'
+import {
+  Agent,
+  agentMiddleware,
+  agentTool,
+  createSession,
+  message,
+  messageText,
+  tool,
+} from '../index.ts'
 import { resumeIn } from '../pausing/resume-in.test-helper.ts'
 
 const note = { ...message('user', 'Likes tea'), id: 'note' }
@@ -164,5 +179,83 @@ describe.each(runModes)('a tool that a run has added before a pause, %s', (mode)
     const { status } = await agent.run([], { session, answers, tools: [deploy] })
 
     expect([status, deployed()]).toEqual(['completed', 1])
+  })
+})
+
+describe.each(runModes)('a session that was compacted while a checkpoint waited, %s', (mode) => {
+  const pay = tool({ name: 'pay', description: '', approval: 'always', execute: () => 'paid' })
+
+  async function setUp(compact: (messages: readonly Message[]) => readonly Message[]) {
+    const client = scriptedClient(['One.', callFunction('pay'), 'Hello.', 'Done.'])
+    let isLate = false
+    const rewrite = agentMiddleware('compact', async ({ run }, callNext) => {
+      if (isLate) run.messages.rewrite(compact)
+      await callNext()
+    })
+    const agent = new Agent({ client, tools: [pay], middleware: rewrite })
+    const session = createSession()
+    await runIn(mode, agent, { input: 'First.', session })
+    const { checkpoint, pending } = await runIn(mode, agent, { input: 'Pay.', session })
+    isLate = true
+    await runIn(mode, agent, { input: 'Hi.', session })
+    isLate = false
+    await resumeIn(mode, agent, checkpoint!, { [pending[0]!.id]: true }, { session })
+    return session.messages.map((entry) => messageText(entry) || entry.contents[0]!.type)
+  }
+
+  it('stays as it is when the checkpoint is resumed', async () => {
+    const summary = message('user', 'Summary.')
+    const texts = await setUp((all) => [summary, ...all.slice(2)])
+
+    expect(texts).toEqual([
+      'Summary.',
+      'Pay.',
+      'function-call',
+      'function-result',
+      'Hi.',
+      'Hello.',
+      'Done.',
+    ])
+  })
+
+  it('gets the call back with its result if that was removed as well', async () => {
+    const texts = await setUp((all) => all.slice(-1))
+
+    expect(texts.filter((text) => text === 'function-call')).toHaveLength(1)
+    expect(texts.filter((text) => text === 'function-result')).toHaveLength(1)
+    expect(texts).not.toContain('First.')
+  })
+})
+
+describe.each(runModes)('a tool that a sub-agent needs after a pause, %s', (mode) => {
+  const helperWith = (depth: number, ...tools: readonly Tool[]): Agent => {
+    const call = callFunction(depth === 0 ? 'pay' : `helper${depth - 1}`, { task: 'Pay.' })
+    const client = scriptedClient(({ messages }) =>
+      messages.at(-1)!.role === 'tool' ? 'Done.' : [call],
+    )
+    const own = depth === 0 ? tools : [agentTool(helperWith(depth - 1, ...tools))]
+    return new Agent({ name: `helper${depth}`, client, tools: own })
+  }
+
+  it.each([1, 2])('is missed before its approval is used, %i deep', async (depth) => {
+    let paid = 0
+    const pay = tool({ name: 'pay', description: '', approval: 'always', execute: () => ++paid })
+    const { checkpoint, pending } = await runIn(mode, helperWith(depth, pay))
+    const answers = { [pending[0]!.id]: true }
+
+    const missing = resumeIn(mode, helperWith(depth), checkpoint!, answers)
+    await expect(missing).rejects.toMatchObject({ code: 'unknown_tool', outcome: { pending } })
+    const ended = await resumeIn(mode, helperWith(depth, pay), checkpoint!, answers)
+
+    expect([ended.status, paid]).toEqual(['completed', 1])
+  })
+
+  it('is not missed where its call was rejected', async () => {
+    const pay = tool({ name: 'pay', description: '', approval: 'always', execute: () => 'paid' })
+    const { checkpoint, pending } = await runIn(mode, helperWith(1, pay))
+
+    const { status } = await resumeIn(mode, helperWith(1), checkpoint!, { [pending[0]!.id]: false })
+
+    expect(status).toBe('completed')
   })
 })

@@ -42,7 +42,7 @@ export interface IterationContext {
    * Adds messages of a user or the system to the conversation: before `next()`, ahead of the model call, or after
    * it, behind the tool calls. A run that would be `completed` then continues, within its limits. The messages
    * pass the input gates of the run first, and a message that the conversation has is not added again. Resolves
-   * to the added messages, as the gates left them. Rejects with the error of a gate; then none is added.
+   * to the added messages, as the gates left them, when the step is recorded, if the run records steps. Rejects with the error of a gate; then none is added.
    * @throws MiddlewareContractError while calls are open: during `next()`, in a resumed iteration before it, and
    * after it if the run ends with another status than `completed`
    * @throws LamellaError `untrusted_input` for an approval or a tool result

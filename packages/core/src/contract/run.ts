@@ -1,5 +1,6 @@
 import type { StoreNeed } from '../store/store-needs.ts'
 import type { KeyValueStore } from '../store/store.ts'
+import type { IdSource } from '../base/create-id.ts'
 import type { Clock } from '../base/timers.ts'
 import type { JsonSchema, Schema } from '../base/standard-schema.ts'
 import type { FunctionResult } from '../messages/function-result.ts'
@@ -84,6 +85,8 @@ export interface RunContext<Data = unknown> {
   readonly clock: Clock
   /** Returns a random number from 0 to below 1, for jitter and samples. By default `Math.random`. */
   readonly random: () => number
+  /** Makes the ids of the run: from the random numbers of the agent, if it has its own. Use it for every id. */
+  readonly ids: IdSource
   /** 0 during the first model call. */
   readonly iteration: number
   /** Tokens of all model calls so far, including failed ones and those of nested runs. */

@@ -132,6 +132,47 @@ describe.each(runModes)('input that joins a run, %s', (mode) => {
     expect(messages.map(messageText)).toContain('Again.')
   })
 
+  it('is recorded when it has been added', async () => {
+    const steps: string[] = []
+    const seen: boolean[] = []
+    const { agent } = make(async (context, next) => {
+      if (context.iteration === 0) await context.addInput('Hurry.')
+      seen.push(steps.at(-1)?.includes('Hurry.') === true)
+      await next()
+    })
+
+    await runIn(mode, agent, { onCheckpoint: (step) => void steps.push(JSON.stringify(step)) })
+
+    expect(seen).toEqual([true, true])
+  })
+
+  it('is there once when a run continues from a step behind an answered request', async () => {
+    const pay = tool({ name: 'pay', description: '', approval: 'always', execute: () => 'paid' })
+    const join: Iteration = async (context, next) => {
+      if (!context.resumed && context.iteration > 0) await context.addInput({ ...hurry })
+      await next()
+    }
+    const hurry = { id: 'hurry', role: 'user', contents: 'Hurry.' } as const
+    const process = (answers: unknown[]) => {
+      const client = scriptedClient(answers as never)
+      return { client, agent: new Agent({ client, tools: [pay], middleware: around(join) }) }
+    }
+    const { pending, checkpoint } = await process([callFunction('pay', {}, 'c1')]).agent.run('Pay')
+    const steps: Checkpoint[] = []
+    const dies = process([new Error('crash')]).agent.resume(
+      checkpoint!,
+      { [pending[0]!.id]: true },
+      { onCheckpoint: (step) => void steps.push(step) },
+    )
+    await expect(dies).rejects.toThrow('crash')
+    const { agent, client } = process(['Done.'])
+
+    await agent.resume(JSON.parse(JSON.stringify(steps.at(-1))) as Checkpoint, {})
+
+    const read = client.requests[0]!.messages.map(messageText)
+    expect(read.filter((text) => text === 'Hurry.')).toHaveLength(1)
+  })
+
   it('stays in the session with the effects of a run that fails', async () => {
     const client = scriptedClient([callFunction('echo', {}, 'c1'), new Error('cut')])
     const session = createSession()

@@ -5,7 +5,14 @@ import { isRequired } from '../contract/chat-options.ts'
 import type { ChatClient } from '../contract/chat.ts'
 import { endingOf, isPause } from '../contract/control-flow.ts'
 import type { LoopConfiguration } from '../contract/limits.ts'
-import type { AgentResponse, Decision, PendingRequest, RunEnding } from '../contract/outcome.ts'
+import type {
+  AgentResponse,
+  Checkpoint,
+  Decision,
+  PendingRequest,
+  RunEnding,
+} from '../contract/outcome.ts'
+import type { Tool } from '../contract/run.ts'
 import { isTermination } from '../contract/termination.ts'
 import {
   callAddress,
@@ -75,6 +82,12 @@ export async function runLoop(run: Run, input: LoopInput): Promise<AgentResponse
   }
 }
 
+/** A tool that runs an agent. */
+export interface ToolOfAgent extends Tool {
+  /** @throws LamellaError `unknown_tool` if a call of the agent that was approved cannot run */
+  readonly checkTools?: (checkpoint: Checkpoint, answers: ReadonlyMap<string, unknown>) => void
+}
+
 class FunctionLoop {
   readonly #run: Run
   readonly #input: LoopInput
@@ -97,12 +110,16 @@ class FunctionLoop {
 
   /** Groups with calls that a pause or a crash left open. */
   openGroups(): readonly string[] {
-    const { answers, calledGroups, messages } = this.#run.journal
+    const { agents, answers, calledGroups, messages } = this.#run.journal
     return calledGroups.filter((id) => {
       const open = callGroup(messages.all, id)?.open ?? none
       for (const call of open) {
-        const answer = answers.get(callAddress(messages.all, call)) as Decision | undefined
+        const address = callAddress(messages.all, call)
+        const answer = answers.get(address) as Decision | undefined
         if (answer !== undefined) this.#checkTool(call.name, answer)
+        const inner = agents.get(address)
+        const tool = inner && (this.#run.tools.get(call.name) as ToolOfAgent | undefined)
+        tool?.checkTools?.(inner!, answers)
       }
       return open.length > 0
     })

@@ -5,7 +5,6 @@ import type {
   RunContext,
   Tool,
 } from '../contract/run.ts'
-import { createId } from '../base/create-id.ts'
 import type { FunctionResult } from '../messages/function-result.ts'
 import { FunctionCall } from '../pipeline/function-call.ts'
 import type { Nested } from '../pipeline/sort-middleware.ts'
@@ -73,22 +72,17 @@ export function functionPipeline(middleware: Nested<FunctionMiddleware>): Functi
   const callTool = composeToolCall(middlewares.function)
   return {
     async execute(context, handler) {
-      const { function: given, callId = createId('call'), signal, approved } = context
+      const { function: given, signal, approved } = context
       const run =
         context.run === undefined ? new Run({ sink: drain, signal }) : engineOf(context.run)
-      const { arguments: args = {}, includeDetailedErrors = false } = context
+      const { callId = run.ids.createId('call'), includeDetailedErrors = false } = context
+      const { arguments: args = {} } = context
       const text = typeof args === 'string' ? args : JSON.stringify(args)
       const call = { type: 'function-call', callId, name: given.name, arguments: text } as const
       const tool = handler === undefined ? given : { ...given, execute: runBy(handler) }
       const decision = approved === true ? ({ approved } as const) : undefined
-      const preparing = prepareTool(
-        run,
-        call,
-        createId('call'),
-        tool,
-        decision,
-        includeDetailedErrors,
-      )
+      const address = run.ids.createId('call')
+      const preparing = prepareTool(run, call, address, tool, decision, includeDetailedErrors)
       const step = 'then' in preparing ? await run.unlessAborted(preparing, signal) : preparing
       if ('result' in step) return step.result
       if ('pending' in step) throw refusal(tool)

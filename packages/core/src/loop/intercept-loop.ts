@@ -18,6 +18,7 @@ import { errorResult, toFunctionResult } from '../messages/function-result.ts'
 import { checkAuthority } from '../messages/check-authority.ts'
 import type { Message, MessageInput } from '../messages/message.ts'
 import { toMessages } from '../messages/message.ts'
+import { saveStep } from '../pausing/checkpoint.ts'
 import type { PipelineCall } from '../pipeline/compose.ts'
 import { compose, defineInputs, MiddlewareView } from '../pipeline/compose.ts'
 import { freezeResponse } from '../pipeline/content-call.ts'
@@ -74,8 +75,7 @@ class InterceptedLevels implements LoopLevels {
     work: (edits: IterationEdits) => Promise<RunEnding | undefined>,
   ): Promise<RunEnding | undefined> {
     const middlewares = this.#at('iteration')
-    const call = new IterationCall(this.#run, middlewares, input)
-    this.#iteration = call
+    const call = (this.#iteration = new IterationCall(this.#run, middlewares, input))
     const run = compose<IterationView, Ended, Ended>(
       middlewares,
       async (view) => {
@@ -120,10 +120,9 @@ class InterceptedLevels implements LoopLevels {
   }
 
   #at(level: 'iteration' | 'batch'): readonly LevelMiddleware[] {
-    return this.#added.flatMap(({ interceptor }) => {
-      const process = interceptor[level]
-      return process === undefined ? [] : [{ name: interceptor.name, process: process as never }]
-    })
+    return this.#added.flatMap(({ interceptor: { name, [level]: process } }) =>
+      process === undefined ? [] : [{ name, process: process as never }],
+    )
   }
 }
 
@@ -259,6 +258,7 @@ class IterationCall extends LoopCall<Ended> {
     if (messages.length === 0) return messages
     addAll(run, messages)
     this.continues = this.result !== undefined
+    await saveStep(run)
     return messages
   }
 

@@ -10,7 +10,6 @@ import type {
   Content,
 } from '../messages/content.ts'
 import type { Message } from '../messages/message.ts'
-import { message } from '../messages/message.ts'
 import type { Run } from '../run/run.ts'
 import { keyOf } from '../store/key-of.ts'
 import type { Claims } from './claims.ts'
@@ -73,14 +72,14 @@ export async function claimAnswered(
  * conversation, and no call of this process waits for them.
  * @throws LamellaError `approval_used` if one was answered before
  */
-export function hostedAnswers({ input, session }: Run, answers: Answers): readonly Message[] {
+export function hostedAnswers({ input, session, ids }: Run, answers: Answers): readonly Message[] {
   const all = [...(session?.messages ?? none), ...input]
   const contents = Object.entries(answers).flatMap(([id, given]): Content[] => {
     if (hostedRequest(all, id) === undefined) return []
     if (contentsOf(all, 'approval-response').some((entry) => entry.id === id)) throw used(id)
     return [{ type: 'approval-response', id, hosted: true, ...toApproval(given) }]
   })
-  return contents.length === 0 ? none : [message('user', contents)]
+  return contents.length === 0 ? none : [{ id: ids.createId('msg'), role: 'user', contents }]
 }
 
 /**

@@ -300,10 +300,24 @@ export class RunConversation implements RunMessages {
     )
   }
 
+  /** Messages as the session has them. What was removed there since a pause stays away, unless a result needs its call. */
   #asSaved(saved: readonly Message[], base = this.#base): readonly Message[] {
     const replayed = this.#replayed
     const known = new Map(saved.map((entry) => [entry.id, entry]))
-    return base.map((entry) => (replayed.has(entry) ? (known.get(entry.id) ?? entry) : entry))
+    if (!base.some((entry) => replayed.has(entry) && known.has(entry.id))) return base
+    const { results } = matchResults(base)
+    const resultsOf = ({ contents }: Message): readonly unknown[] =>
+      contents.flatMap((part) => results.get(part as FunctionCallContent) ?? [])
+    const isGone = (entry: Message): boolean => replayed.has(entry) && !known.has(entry.id)
+    const fresh = new Set<unknown>(base.flatMap((entry) => (isGone(entry) ? [] : entry.contents)))
+    const back = base.filter(
+      (entry) => isGone(entry) && resultsOf(entry).some((one) => fresh.has(one)),
+    )
+    const needed = new Set([...back, ...back.flatMap(resultsOf)])
+    return base.flatMap((entry) => {
+      if (!isGone(entry)) return replayed.has(entry) ? known.get(entry.id)! : entry
+      return [entry, ...entry.contents].some((one) => needed.has(one)) ? entry : []
+    })
   }
 }
 

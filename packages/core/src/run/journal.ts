@@ -199,7 +199,8 @@ export class Journal {
    * and have been executed since.
    */
   enter(begin: () => Omit<Step<'begin'>, 'kind'>): void {
-    const effects = this.effects
+    // The steps of a checkpoint have them.
+    const effects = this.#entered === undefined ? none : this.effects
     const later = this.#entered === undefined ? none : this.#steps.slice(this.#entered)
     if (this.#entered === undefined) this.#entered = this.#steps.length
     else this.#replay(this.#steps.slice(0, this.#entered))

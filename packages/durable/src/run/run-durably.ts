@@ -51,6 +51,8 @@ export async function runDurably<Data, Value>(
   while (response.status === 'paused' && response.pending.length > 0) {
     if (wait === undefined) break
     const answers = await wait(response.pending)
+    // The time of the answers is that of this step.
+    await step('answered', async () => null)
     const { answers: _answers, ...rest } = given
     const checkpoint = response.checkpoint!
     response = await (write === undefined

@@ -2,12 +2,15 @@ import type {
   FunctionCallContent,
   FunctionInvocationContext,
   FunctionMiddleware,
+  KeyValueStore,
+  RunContext,
 } from '@lamella/core'
 import type { GuardrailEvent } from '@lamella/guardrail'
 import { errorResult, LamellaError, memoryStore } from '@lamella/core'
 import { storeNamespace, perStore } from '@lamella/store'
 import {
   defineFunctionMiddleware,
+  perRun,
   reporter,
   systemClock,
   withinStoreTime,
@@ -20,13 +23,14 @@ import type { ToolPolicyOptions } from '../policy/tool-policy-options.ts'
 
 /** Creates the middleware that runs an approved tool call: unchanged, in time, and once. */
 export function approvalCheck(name: string, options: ToolPolicyOptions): FunctionMiddleware {
-  const { approval = {}, clock = systemClock, mode, onEvent } = options
+  const { approval = {}, clock: own, mode, onEvent } = options
   const { ttlMs = 900_000, sign, edit = true, storeTimeoutMs: timeoutMs = 2000 } = approval
   const storeOf = perStore(
     approval.store,
-    (store) => store ?? memoryStore({ clock, maxEntries: 100_000 }),
+    (store) => store ?? memoryStore({ clock: own, maxEntries: 100_000 }),
   )
   const report = reporter<GuardrailEvent>('guardrail', onEvent)
+  const claimsOf = perRun((): Claims => ({ used: new Set() }))
 
   /** Returns the fault of an approval. */
   const problemOf = async (
@@ -40,7 +44,23 @@ export function approvalCheck(name: string, options: ToolPolicyOptions): Functio
     const written = context.metadata['call'] as FunctionCallContent
     const call = sealedCall(context.run, context.function.name, written, ticket, options)
     if (sign && !(await isSealed(call, ticket.seal, sign))) return 'approval_forged'
-    return clock.now() < ticket.expiresAt ? undefined : 'approval_expired'
+    const { clock } = context.run
+    return (own ?? clock).now() < ticket.expiresAt ? undefined : 'approval_expired'
+  }
+
+  /** Claims an approval. Resolves to false if it was used before. */
+  async function claim(
+    store: KeyValueStore,
+    key: string,
+    { ids }: RunContext,
+    claims: Claims,
+  ): Promise<boolean> {
+    if (claims.used.has(key)) return false
+    claims.used.add(key)
+    // Each pass of a durable run makes the same id, and so finds its own claims.
+    const owner = (claims.owner ??= ids.createSecretId('claim'))
+    const isFirst = await store.compareAndSet(key, undefined, owner, { ttlMs: 2 * ttlMs })
+    return isFirst || (await store.get(key)) === owner
   }
 
   return defineFunctionMiddleware(
@@ -59,10 +79,10 @@ export function approvalCheck(name: string, options: ToolPolicyOptions): Functio
       const store = storeNamespace(storeOf(context.run), { name: 'tool-policy', tenant, principal })
       const key = ticket && `approval:${ticket.nonce}`
       if (problem === undefined && key !== undefined) {
-        const claimed = store.compareAndSet(key, undefined, true, { ttlMs: 2 * ttlMs })
         const { signal } = context
-        const isFirst = await withinStoreTime(claimed, { clock: systemClock, timeoutMs, signal })
-        if (!isFirst) problem = 'approval_used'
+        const isFirst = claim(store, key, context.run, claimsOf(context.run))
+        const inTime = { clock: systemClock, timeoutMs, signal }
+        if (!(await withinStoreTime(isFirst, inTime))) problem = 'approval_used'
       }
       if (problem !== undefined) {
         report(context.run, {
@@ -78,11 +98,21 @@ export function approvalCheck(name: string, options: ToolPolicyOptions): Functio
         await callNext()
       } catch (error) {
         // The tool call is not finished: it continues with the run.
-        if (key !== undefined && LamellaError.is(error, 'run_paused')) await store.delete(key)
+        if (key !== undefined && LamellaError.is(error, 'run_paused')) {
+          claimsOf(context.run).used.delete(key)
+          await store.delete(key)
+        }
         throw error
       }
     },
   )
+}
+
+/** Approvals that a run has used. */
+interface Claims {
+  readonly used: Set<string>
+  /** Makes the approvals theirs. */
+  owner?: string
 }
 
 const sentences: Readonly<Record<string, string>> = {

@@ -1,5 +1,5 @@
 import type { FunctionCallContent, RunContext } from '@lamella/core'
-import { createSecretId, isControlFlow, systemClock } from '@lamella/core/authoring'
+import { isControlFlow } from '@lamella/core/authoring'
 import type { CallGate } from '@lamella/core/authoring'
 import type { SealedCall } from './approval-seal.ts'
 import { seal } from './approval-seal.ts'
@@ -23,7 +23,7 @@ export function approvalGate(
   rule: (call: PolicyCall, run: RunContext) => Promise<Ruling>,
   options: ToolPolicyOptions,
 ): NonNullable<CallGate['approval']> {
-  const { approval = {}, clock = systemClock } = options
+  const { approval = {}, clock = run.clock } = options
   const { ttlMs = 900_000, sign } = approval
   return async ({ tool, callId, arguments: args, call, asks }) => {
     let ruling: Ruling | undefined
@@ -34,7 +34,7 @@ export function approvalGate(
       // The guardrail on arguments asks again and reports the failure.
     }
     if (!asks && ruling?.action !== 'ask') return false
-    const ticket = { expiresAt: clock.now() + ttlMs, nonce: createSecretId('nonce') }
+    const ticket = { expiresAt: clock.now() + ttlMs, nonce: run.ids.createSecretId('nonce') }
     const signed = sign && (await seal(sealedCall(run, tool.name, call, ticket, options), sign[0]!))
     const metadata = { [ticketKey]: { ...ticket, ...(signed && { seal: signed }) } }
     return { metadata, ...(ruling?.reason && { reason: ruling.reason }) }

@@ -42,7 +42,7 @@ async function openHttp(server: McpHttpServer, setup: ClientSetup): Promise<Clie
   const sdk = await import('@modelcontextprotocol/client')
   const url = new URL(server.url)
   const { authProvider } = server
-  const send = fetchWithHeaders(url, server)
+  const send = guardedFetch(url, server, setup.name)
   const options = {
     fetch: async (input: string | URL, init?: RequestInit): Promise<Response> =>
       readable(await send(input, init), setup.maxBodyBytes, () => void transport?.close()),
@@ -160,15 +160,36 @@ function withoutNullMeta(): TransformStream<string, string> {
 const newline = 10
 const carriageReturn = 13
 
-/** Adds headers to requests to the server, and to no other origin, such as that of an authorization server. */
-function fetchWithHeaders(
-  { origin }: URL,
-  { headers = {}, fetch: send = fetch }: McpHttpServer,
+/**
+ * Sends the server's headers to the server, and to no other origin, such as that of an authorization server. A
+ * server names such addresses itself, so one of a public server reaches no address that only a private network has.
+ */
+function guardedFetch(
+  server: URL,
+  { headers = {}, fetch: send = fetch, allowHttp = false }: McpHttpServer,
+  name: string,
 ): (input: string | URL, init?: RequestInit) => Promise<Response> {
+  const mayGoInside = allowHttp || isInside(server.hostname)
   return async (input, init = {}) => {
-    if (new URL(input).origin !== origin) return send(input, init)
+    const { origin, protocol, hostname } = new URL(input)
+    if (origin !== server.origin) {
+      if (mayGoInside || (protocol === 'https:' && !isInside(hostname))) return send(input, init)
+      throw new LamellaError(
+        `the MCP server "${name}" names an address for its authorization that is not a public one of \`https\``,
+        { code: 'mcp_unauthorized' },
+      )
+    }
     const own = new Headers(typeof headers === 'function' ? await headers() : headers)
-    new Headers(init.headers).forEach((value, name) => own.set(name, value))
+    new Headers(init.headers).forEach((value, header) => own.set(header, value))
     return send(input, { ...init, headers: own })
   }
 }
+
+/** True for an IP address, and for a name that only this machine or a private network has. */
+function isInside(hostname: string): boolean {
+  const host = hostname.replace(/\.$/, '')
+  return /^(?:\[|[\d.]+$)/.test(host) || !host.includes('.') || insideNames.test(host)
+}
+
+const insideNames =
+  /\.(?:localhost|local|localdomain|internal|intranet|private|corp|home|lan|home\.arpa)$/

@@ -94,7 +94,7 @@ export function cache(options: CacheOptions = {}): ChatMiddleware {
     const info: CacheInfo = { hit: true, ...all }
     const metadata = { ...value.metadata, cache: info }
     context.metadata['cache'] = info
-    context.result = { ...replayResponse(value), ...typed, metadata }
+    context.result = { ...replayResponse(value, context.run.ids), ...typed, metadata }
   }
 
   /** Records in the response of a call how the cache treated it. */
@@ -256,10 +256,10 @@ export function cache(options: CacheOptions = {}): ChatMiddleware {
  */
 async function typedValue(
   stored: StoredResponse,
-  { options: { responseFormat }, signal }: ChatContext,
+  { options: { responseFormat }, run, signal }: ChatContext,
 ): Promise<TypedValue | undefined> {
   if (typeof responseFormat !== 'object') return {}
-  const parsed = parseValue(chatResponse(replayResponse(stored)), responseFormat.schema)
+  const parsed = parseValue(chatResponse(replayResponse(stored, run.ids)), responseFormat.schema)
   try {
     return { value: await unlessAborted(signal, parsed) }
   } catch (error) {

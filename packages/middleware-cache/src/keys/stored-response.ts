@@ -1,6 +1,5 @@
-import type { ChatResponse, Message, ResponseFormat, Usage } from '@lamella/core'
+import type { ChatResponse, Message, ResponseFormat, RunContext, Usage } from '@lamella/core'
 import type { ChatResponseInit } from '@lamella/core/authoring'
-import { createId } from '@lamella/core'
 import { isJson, jsonCopy } from '@lamella/core/authoring'
 
 /** Part of an answer that is stored: nothing of the SDK's, nothing without JSON. */
@@ -47,7 +46,10 @@ export function isStoredResponse(value: unknown): value is StoredResponse {
  * Makes the stored answer a new response: with ids of its own, so that it can follow an earlier hit in one
  * conversation and in one log, and without usage.
  */
-export function replayResponse(stored: StoredResponse): ChatResponseInit {
+export function replayResponse(
+  stored: StoredResponse,
+  { createId }: RunContext['ids'],
+): ChatResponseInit {
   return {
     ...stored,
     id: createId('resp'),

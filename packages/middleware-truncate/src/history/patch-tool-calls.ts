@@ -4,8 +4,9 @@ import type {
   FunctionCallContent,
   FunctionResultContent,
   Message,
+  RunContext,
 } from '@lamella/core'
-import { message, text } from '@lamella/core'
+import { text } from '@lamella/core'
 import type { MiddlewareOptions } from '@lamella/core/authoring'
 import {
   defineAgentMiddleware,
@@ -57,7 +58,7 @@ export function patchToolCalls(options: PatchToolCallsOptions = {}): AgentMiddle
   })
 
   function patch(context: AgentContext, open: ReadonlySet<FunctionCallContent>): void {
-    const { session } = context
+    const { session, run } = context
     const answer = (call: FunctionCallContent): FunctionResultContent => ({
       type: 'function-result',
       callId: call.callId,
@@ -66,9 +67,9 @@ export function patchToolCalls(options: PatchToolCallsOptions = {}): AgentMiddle
       error: { code: 'cancelled', message: 'the conversation continued without it' },
     })
     if (session !== undefined) {
-      session.messages = answered(session.messages, open, answer)
+      session.messages = answered(session.messages, open, answer, run.ids)
     }
-    context.messages = answered(context.messages, open, answer)
+    context.messages = answered(context.messages, open, answer, run.ids)
   }
 }
 
@@ -112,11 +113,12 @@ function answered(
   messages: readonly Message[],
   open: ReadonlySet<FunctionCallContent>,
   answer: (call: FunctionCallContent) => FunctionResultContent,
+  { createId }: RunContext['ids'],
 ): readonly Message[] {
   const patched: Message[] = []
   let waiting: FunctionResultContent[] = []
   const settle = (): void => {
-    if (waiting.length > 0) patched.push(message('tool', waiting))
+    if (waiting.length > 0) patched.push({ id: createId('msg'), role: 'tool', contents: waiting })
     waiting = []
   }
   messages.forEach((entry) => {

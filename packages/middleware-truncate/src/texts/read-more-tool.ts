@@ -1,11 +1,5 @@
 import type { FunctionInvocationContext, KeyValueStore, Tool, ToolDefinition } from '@lamella/core'
-import {
-  createSecretId,
-  checkOptions,
-  keyOf,
-  systemClock,
-  withinStoreTime,
-} from '@lamella/core/authoring'
+import { checkOptions, keyOf, systemClock, withinStoreTime } from '@lamella/core/authoring'
 import { jsonSchema, memoryStore, tool } from '@lamella/core'
 import type { Clock, OptionRules } from '@lamella/core/authoring'
 import { perStore } from '@lamella/store'
@@ -100,7 +94,7 @@ export async function spill(
   text: string,
 ): Promise<string> {
   const { ttlMs = 86_400_000, prefix } = options
-  const id = createSecretId('result')
+  const id = context.run.ids.createSecretId('result')
   const store = storeOf(options, context)
   const written = store.set(spillKey(context, prefix, id), text, { ttlMs })
   await inTime(options, context, written)

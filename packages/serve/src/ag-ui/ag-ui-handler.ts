@@ -72,9 +72,11 @@ function demandOf(body: unknown, chat: string, pending: readonly ShownRequest[])
   if (Array.isArray(resume) && resume.length > 0) {
     for (const entry of resume.map(fieldsOf)) {
       const { interruptId, status, payload } = entry
+      if (typeof interruptId !== 'string')
+        throw invalidInput('an entry of `resume` must have the `interruptId` that it answers')
       const request = pending.find(({ id }) => id === interruptId)
       const isNo = status === 'cancelled' && request?.kind === 'approval'
-      answers.set(String(interruptId), isNo ? false : payload)
+      answers.set(interruptId, isNo ? false : payload)
     }
     return { chat, answers }
   }

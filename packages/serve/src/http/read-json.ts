@@ -61,7 +61,10 @@ async function readText(
     }
   } catch (error) {
     reader.cancel(error).catch(() => undefined)
-    throw error
+    if (error instanceof HttpFailure) throw error
+    // The client has left, or its connection has broken.
+    const broken = { status: 400, code: 'body_incomplete', cause: error } as const
+    throw new HttpFailure('the body ended before it was complete', broken)
   } finally {
     stopTimer?.()
   }

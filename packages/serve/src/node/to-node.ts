@@ -88,14 +88,13 @@ export function toNode(
     outgoing.once('close', () => {
       if (!outgoing.writableFinished) abort.abort(new Error('the client closed the connection'))
     })
-    const url = addressOf(incoming)
-    if (url === undefined) {
+    const asked = requestOf(incoming, given.body, abort.signal)
+    if (asked === undefined) {
       outgoing.statusCode = 400
       outgoing.end()
       return
     }
     try {
-      const asked = toRequest(incoming, url, given.body, abort.signal)
       await write(await handler(asked), outgoing, abort.signal)
     } catch {
       // A handler answers failures itself; this is a bug in it, or the client disconnected.
@@ -119,6 +118,16 @@ function addressOf({ headers, socket, originalUrl, url }: NodeRequest): URL | un
   const path = originalUrl ?? url ?? '/'
   const address = `${protocol}://${String(host)}${path.startsWith('/') ? path : '/'}`
   return URL.canParse(address) ? new URL(address) : undefined
+}
+
+/** Returns undefined for a host that is none, and for a method or a header that no web request may have. */
+function requestOf(from: NodeRequest, parsed: unknown, signal: AbortSignal): Request | undefined {
+  const url = addressOf(from)
+  try {
+    return url && toRequest(from, url, parsed, signal)
+  } catch {
+    return undefined
+  }
 }
 
 function toRequest(from: NodeRequest, url: URL, parsed: unknown, signal: AbortSignal): Request {

@@ -1,6 +1,7 @@
 import type { AgentResponse } from '@lamella/core'
 import { Agent, ProviderError, agentMiddleware, jsonSchema, tool } from '@lamella/core'
 import { OpenAIChatClient, OpenAIChatCompletionsClient } from '@lamella/openai'
+import { toJsonSchema } from '@lamella/core/authoring'
 import type { ClientHarness, ClientScenario, ScriptedReply, ScriptedStep } from '@lamella/testing'
 import {
   callFunction,
@@ -253,6 +254,19 @@ describe.each([
     expect(inner.requests[1]!.options).toMatchObject({ temperature: 0.5, maxOutputTokens: 9 })
     expect(JSON.stringify(inner.requests[1]!.messages)).toContain('found home')
     expect(JSON.stringify(inner.requests[1])).toContain('"Look."')
+  })
+
+  test('passes the schema of an answer', async () => {
+    const schema = { type: 'object', properties: { city: { type: 'string' } } }
+    const { client, inner } = through(['{"city":"Bern"}'])
+    const responseFormat = { schema: jsonSchema(schema), name: 'place', strict: false }
+
+    const { text } = await client.getResponse('Where?', { responseFormat })
+
+    const format = inner.requests[0]!.options.responseFormat as typeof responseFormat
+    expect(text).toBe('{"city":"Bern"}')
+    expect(format).toMatchObject({ name: 'place', strict: false })
+    expect(toJsonSchema(format.schema)).toMatchObject(schema)
   })
 
   test('passes calls whose pieces alternate', async () => {

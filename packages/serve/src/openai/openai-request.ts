@@ -1,4 +1,11 @@
-import type { ChatOptions, Content, Message, ToolChoice, ToolDefinition } from '@lamella/core'
+import type {
+  ChatOptions,
+  Content,
+  Message,
+  Schema,
+  ToolChoice,
+  ToolDefinition,
+} from '@lamella/core'
 import { jsonSchema, message, tool } from '@lamella/core'
 import type { WireObject } from '@lamella/transport'
 import { listOf, recordOf, stringOf } from '@lamella/transport'
@@ -23,14 +30,17 @@ export function completionsRequest(body: unknown): OpenAIRequest {
     ...shared(fields),
     includeUsage: streamOptions['include_usage'] === true,
     instructions: undefined,
-    messages: listOf(fields['messages']).flatMap((entry) => readMessage(recordOf(entry))),
+    messages: conversationOf(
+      'messages',
+      listOf(fields['messages']).flatMap((entry) => readMessage(recordOf(entry))),
+    ),
     options: {
       ...optionsOf(fields),
       ...defined({
         maxOutputTokens: numberOf(fields['max_completion_tokens'] ?? fields['max_tokens']),
-        stop: typeof fields['stop'] === 'string' ? [fields['stop']] : fields['stop'],
+        stop: stopOf(fields['stop']),
         seed: numberOf(fields['seed']),
-        reasoning: fields['reasoning_effort'] && { effort: fields['reasoning_effort'] },
+        reasoning: reasoningOf({ effort: fields['reasoning_effort'] }),
         responseFormat: formatOf(format, recordOf(format['json_schema'])),
         tools: toolsOf(fields['tools'], (entry) => recordOf(entry['function'])),
         toolChoice: choiceOf(fields['tool_choice'], (entry) => recordOf(entry['function'])),
@@ -53,12 +63,15 @@ export function responsesRequest(body: unknown): OpenAIRequest {
     ...shared(fields),
     includeUsage: true,
     instructions: stringOf(fields['instructions']),
-    messages: items.flatMap((item) => readItem(recordOf(item))),
+    messages: conversationOf(
+      'input',
+      items.flatMap((item) => readItem(recordOf(item))),
+    ),
     options: {
       ...optionsOf(fields),
       ...defined({
         maxOutputTokens: numberOf(fields['max_output_tokens']),
-        reasoning: fields['reasoning'],
+        reasoning: reasoningOf(recordOf(fields['reasoning'])),
         responseFormat: formatOf(format, format),
         tools: toolsOf(fields['tools'], (entry) => entry),
         toolChoice: choiceOf(fields['tool_choice'], (entry) => entry),
@@ -77,9 +90,30 @@ function optionsOf(fields: WireObject): ChatOptions {
   return defined({
     temperature: numberOf(fields['temperature']),
     topP: numberOf(fields['top_p']),
-    allowParallelToolCalls: fields['parallel_tool_calls'],
+    allowParallelToolCalls:
+      typeof fields['parallel_tool_calls'] === 'boolean'
+        ? fields['parallel_tool_calls']
+        : undefined,
     user: stringOf(fields['user']),
   })
+}
+
+function stopOf(stop: unknown): readonly string[] | undefined {
+  if (stop === undefined || stop === null) return undefined
+  const texts = typeof stop === 'string' ? [stop] : stop
+  if (Array.isArray(texts) && texts.every((text) => typeof text === 'string')) return texts
+  throw invalidInput('`stop` must be a text or a list of texts')
+}
+
+function reasoningOf({ effort, summary }: WireObject): ChatOptions['reasoning'] {
+  const known = defined({ effort: stringOf(effort), summary: stringOf(summary) })
+  return Object.keys(known).length === 0 ? undefined : (known as ChatOptions['reasoning'])
+}
+
+/** @throws HttpFailure 400 without any message */
+function conversationOf(name: string, messages: Message[]): readonly Message[] {
+  if (messages.length > 0) return messages
+  throw invalidInput(`\`${name}\` must be a list with a message`)
 }
 
 function readMessage(entry: WireObject): Message[] {
@@ -199,7 +233,20 @@ function choiceOf(
 function formatOf({ type }: WireObject, { schema, name, strict }: WireObject): unknown {
   if (type === 'json_object') return 'json'
   if (type !== 'json_schema') return undefined
-  return defined({ schema: recordOf(schema), name: stringOf(name), strict: strict ?? undefined })
+  const isStrict = typeof strict === 'boolean' ? strict : undefined
+  return defined({
+    schema: schemaOf(schema),
+    name: stringOf(name),
+    strict: isStrict,
+  })
+}
+
+function schemaOf(schema: unknown): Schema {
+  try {
+    return jsonSchema(recordOf(schema))
+  } catch {
+    throw invalidInput('the schema of the response format is not valid')
+  }
 }
 
 function numberOf(value: unknown): number | undefined {

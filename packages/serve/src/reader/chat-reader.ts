@@ -143,11 +143,17 @@ export function chatReader(options: ChatReaderOptions): ChatReader {
     try {
       for await (const [name, data] of readEvents(response.body!)) {
         if (name === 'done') {
-          show({ pending: [], ...(data as object) })
+          const { status, pending } = data as Partial<ChatState>
+          const isEnd = typeof status === 'string'
+          show({
+            ...(data as object),
+            status: isEnd ? status : 'failed',
+            pending: Array.isArray(pending) ? pending : [],
+          })
           return true
         }
         if (name === 'error') {
-          show({ status: 'failed', ...(data as object) })
+          show({ ...(data as object), status: 'failed' })
           return true
         }
         const update = data as ChatUpdate
@@ -221,10 +227,12 @@ export function chatReader(options: ChatReaderOptions): ChatReader {
       const failure = (await response.json().catch(() => undefined)) as Refusal | undefined
       show({ code: failure?.error?.code })
     }
-    if (response?.ok) {
-      for await (const [name, data] of readEvents(response.body!)) {
+    try {
+      for await (const [name, data] of response?.ok ? readEvents(response.body!) : []) {
         if (name === 'done') ({ status } = data as { status?: unknown })
       }
+    } catch {
+      // The connection broke.
     }
     if (status !== 'delivered')
       show({ waiting: state.waiting.filter((entry) => entry !== message) })

@@ -60,7 +60,7 @@ export function uiDemand(
     const request = declared.get(toolCallId)
     if (request === undefined) continue
     if (state === 'output-available') answers.set(request, output ?? '')
-    if (state === 'output-error') answers.set(request, `Error: ${String(errorText)}`)
+    if (state === 'output-error') answers.set(request, `Error: ${wordsOf(errorText)}`)
   }
   return { chat, answers, answered }
 }
@@ -87,8 +87,13 @@ function textOf({
   const list = Array.isArray(parts) ? parts : Array.isArray(contents) ? contents : []
   return list
     .map(fieldsOf)
-    .map(({ type, text }) => (type === 'text' ? String(text) : ''))
+    .map(({ type, text }) => (type === 'text' ? wordsOf(text) : ''))
     .join('')
+}
+
+/** A text as it is. Any other value has no words: an object may not even convert to a text. */
+function wordsOf(value: unknown): string {
+  return typeof value === 'string' ? value : ''
 }
 
 /** The id of the chat in a body that has not been read. */

@@ -1,6 +1,12 @@
 import { EventEmitter } from 'node:events'
 import type { ChatMiddleware, ChatResponse, Content, MiddlewareInput } from '@lamella/core'
-import { agentMiddleware, chatMiddleware, functionMiddleware, isProviderError } from '@lamella/core'
+import {
+  agentMiddleware,
+  chatMiddleware,
+  createId,
+  functionMiddleware,
+  isProviderError,
+} from '@lamella/core'
 import { describe, expect, it, vi } from 'vitest'
 import type { Clock } from '@lamella/core/authoring'
 import { systemClock } from '@lamella/core/authoring'
@@ -192,7 +198,7 @@ describe('the middleware contract', () => {
         }),
       'chat: rethrows a termination without a retry',
     ],
-    ...[() => Date.now(), () => Math.random(), () => new Date()].map(
+    ...[() => Date.now(), () => Math.random(), () => new Date(), () => createId('msg')].map(
       (value): [string, () => MiddlewareInput, string] => [
         `emits ${value.toString().replace('() => ', '')}`,
         () =>
@@ -200,7 +206,7 @@ describe('the middleware contract', () => {
             run.emit({ type: 'stamp', data: value() })
             await callNext()
           }),
-        'takes time and random numbers from the run, so that a run can be repeated',
+        'takes time, random numbers and ids from the run, so that a run can be repeated',
       ],
     ),
     [

@@ -8,35 +8,34 @@ import type { ContractCheck } from './contract-suite.ts'
 import type { MiddlewareSubject } from './middleware-subject.ts'
 import { withTime } from './middleware-trial.ts'
 
-/** Checks that a middleware takes time and random numbers from `run.clock` and `run.random`. */
+/** Checks that a middleware takes time, random numbers and ids from `run.clock`, `run.random` and `run.ids`. */
 export function middlewareTimeCheck(make: () => MiddlewareSubject, text: string): ContractCheck {
   return {
-    name: 'takes time and random numbers from the run, so that a run can be repeated',
+    name: 'takes time, random numbers and ids from the run, so that a run can be repeated',
     run: async () => {
       const first = await runTold(make(), text)
       const second = await inAnotherTime(() => runTold(make(), text))
-      demandSame(
-        second,
-        first,
-        'all that a second run with the same clock and random numbers tells',
-      )
+      demandSame(second, first, 'all that runs with the same clock and random numbers tell')
     },
   }
 }
 
-/** Response, events and requests of a run with a tool call, as JSON. */
+/** Responses, events and requests of a run with a tool call, and of another with the same input, as JSON. */
 async function runTold({ middleware, clock }: MiddlewareSubject, text: string): Promise<string> {
   const parameters = jsonSchema({ type: 'object', properties: { text: { type: 'string' } } })
   const echo = tool({ name: 'test_tool', description: 'Echoes.', parameters, execute: () => text })
-  const client = scriptedClient([callFunction('test_tool', { text }, 'call_1'), text, text, text])
+  const round = [callFunction('test_tool', { text }, 'call_1'), text, text, text]
+  const client = scriptedClient([...round, ...round])
   const agent = new Agent({ client, tools: [echo], middleware, clock, random: testRandom(2) })
   const events: RunEvent[] = []
   const onEvent = (event: RunEvent): void => void events.push(event)
-  const run = agent.run(text, { onEvent }).catch((error: unknown) => String(error))
-  const response = await withTime(clock, run)
-  // A message that a middleware adds has an id of its own.
-  const requests = JSON.stringify(client.requests, (key, value) => (key === 'id' ? '' : value))
-  return JSON.stringify({ response, events, requests })
+  const run = (): Promise<unknown> =>
+    withTime(
+      clock,
+      agent.run(text, { onEvent }).catch((error: unknown) => String(error)),
+    )
+  const responses = [await run(), await run()]
+  return JSON.stringify({ responses, events, requests: client.requests })
 }
 
 /** Runs `work` while the machine has another time. Its random numbers are others in any case. */

@@ -13,7 +13,7 @@ export type {
 export { noteListeners } from './note-listeners.ts'
 export type { NoteListeners } from './note-listeners.ts'
 export { perStore } from './per-store.ts'
-export { requests } from './requests.ts'
+export { expiredAnswer, requests } from './requests.ts'
 export type {
   ClosedRequest,
   OpenRequest,

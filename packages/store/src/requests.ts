@@ -335,7 +335,7 @@ export function requests(store: KeyValueStore, options: RequestsOptions = {}): O
       const due = (await everything(tenant)).filter(({ expiresAt = Infinity }) => expiresAt <= now)
       const ended = await Promise.all(
         due.map(async (request) => {
-          const answer = refusalOf(request)
+          const answer = expiredAnswer(request)
           const closed: ClosedRequest = { end: 'expired', answer, at: now }
           const isMine = await change(request.id, tenant, (found) => ({ request: found, closed }))
           return isMine === undefined ? [] : [{ request, answer }]
@@ -391,8 +391,17 @@ export function requests(store: KeyValueStore, options: RequestsOptions = {}): O
 
 const late = 'nobody answered in time'
 
-/** Answer to a request that has expired: nothing runs, and the model learns why. */
-function refusalOf({ kind }: OpenRequest): unknown {
+/**
+ * Returns the answer to a request that nobody has answered in time: nothing runs, and the model reads why.
+ *
+ * @example
+ * ```ts
+ * import { expiredAnswer } from '@lamella/store'
+ *
+ * console.log(expiredAnswer({ kind: 'approval' })) // { approved: false, reason: 'nobody answered in time' }
+ * ```
+ */
+export function expiredAnswer({ kind }: Pick<PendingRequest, 'kind'>): unknown {
   if (kind === 'approval') return { approved: false, reason: late }
   return kind === 'interrupt' ? { expired: true, reason: late } : `Error: ${late}`
 }

@@ -54,6 +54,8 @@ export interface RunJob {
   readonly runId: string
   /** Part of the run, from one pause to the next. */
   readonly leg: number
+  /** True for a job that ends the pause of the leg if nobody has answered. */
+  readonly expires?: true
 }
 
 /** Adds runs to a queue, and reports their outcomes. */

@@ -495,3 +495,75 @@ describe('options', () => {
     expect(make).toThrow(problem)
   })
 })
+
+describeWithRedis('a pause that nobody answers', () => {
+  const approval = (paid: string[]) => {
+    const pay = tool({
+      name: 'pay',
+      description: '',
+      approval: 'always',
+      execute: (_, { callId }) => void paid.push(callId),
+    })
+    const client = scriptedClient(({ messages }) =>
+      messages.at(-1)?.role === 'tool' ? 'Done.' : [callFunction('pay', {}, 'c1')],
+    )
+    return { client, agent: new Agent({ client, tools: [pay] }) }
+  }
+
+  it('ends as a refusal after its time, and takes no answer any more', async () => {
+    const paid: string[] = []
+    const { agent, client } = approval(paid)
+    const { queue } = setUp({ a: agent }, { expiresAfterMs: 30, workers: 2 })
+    const { runId } = await queue.add({ agent: 'a', input: 'Pay' })
+    const { pending } = await queue.result(runId)
+
+    await expect.poll(async () => (await queue.read(runId)).state).toBe('completed')
+
+    expect(JSON.stringify(client.requests[1]!.messages)).toContain('nobody answered in time')
+    expect(paid).toEqual([])
+    const late = queue.resume(runId, { [pending[0]!.id]: true })
+    await expect(late).rejects.toMatchObject({ code: 'approval_used' })
+  })
+
+  it('is refused once, also by a worker that died before it had queued the run', async () => {
+    const { agent, client } = approval([])
+    const { queue, queueName } = setUp({ a: agent }, { expiresAfterMs: 60_000 })
+    const { runId } = await queue.add({ agent: 'a', input: 'Pay' })
+    const { pending } = await queue.result(runId)
+    const jobs = new Queue(queueName, { connection: { url: redisUrl } })
+    open.push(jobs)
+    const redis = new Redis(redisUrl)
+    open.push({ close: async () => void redis.disconnect() })
+    const key = `lamella:${queueName}:run:${runId}`
+    const answers = JSON.stringify({ [pending[0]!.id]: { approved: false } })
+    await expect.poll(() => jobs.getDelayedCount()).toBe(1)
+    await redis.hset(key, { state: 'queued', answers, answered: answers, leg: 1 })
+    await redis.hdel(key, 'outcome')
+
+    await (await jobs.getDelayed())[0]!.promote()
+
+    await expect.poll(async () => (await queue.read(runId)).state).toBe('completed')
+    expect(client.requests).toHaveLength(2)
+  })
+
+  it('does not touch a later pause of the run', async () => {
+    const pay = tool({ name: 'pay', description: '', approval: 'always', execute: () => 'paid' })
+    const client = scriptedClient([callFunction('pay', {}, 'c1'), callFunction('pay', {}, 'c2')])
+    const agent = new Agent({ client, tools: [pay] })
+    const { queue, queueName } = setUp({ a: agent }, { expiresAfterMs: 60_000 })
+    const { runId } = await queue.add({ agent: 'a', input: 'Pay' })
+    const [first] = (await queue.result(runId)).pending
+    const jobs = new Queue(queueName, { connection: { url: redisUrl } })
+    open.push(jobs)
+    await expect.poll(() => jobs.getDelayedCount()).toBe(1)
+    const [early] = await jobs.getDelayed()
+    await queue.resume(runId, { [first!.id]: true })
+    const [second] = (await queue.result(runId)).pending
+
+    await early!.promote()
+
+    await expect.poll(() => jobs.getJob(early!.id!)).toBeUndefined()
+    expect(second!.id).not.toBe(first!.id)
+    expect((await queue.read(runId)).state).toBe('paused')
+  })
+})

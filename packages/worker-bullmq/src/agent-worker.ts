@@ -1,8 +1,9 @@
 import type { Agent, CancelMode, Session } from '@lamella/core'
 import type { Sessions } from '@lamella/store'
+import { expiredAnswer } from '@lamella/store'
 import { createId, createSession, LamellaError } from '@lamella/core'
 import { checkOptions, wrongOption } from '@lamella/core/authoring'
-import type { Job } from 'bullmq'
+import type { Job, JobsOptions } from 'bullmq'
 import { DelayedError, Queue, WaitingError, Worker } from 'bullmq'
 import type { Redis } from 'ioredis'
 import type { RunJob } from './agent-queue.ts'
@@ -52,6 +53,11 @@ export interface AgentWorkerOptions {
   /** As for the queue. @default 604800000, seven days */
   readonly keepMs?: number | undefined
   /**
+   * Milliseconds after which a pause that nobody has answered ends: its requests are refused, and the run continues.
+   * @default never
+   */
+  readonly expiresAfterMs?: number | undefined
+  /**
    * Receives each failure, with details that the record omits. Errors that it throws are dropped.
    */
   readonly onError?: ((error: unknown, runId: string | undefined) => void) | undefined
@@ -66,6 +72,7 @@ export class AgentWorker {
   readonly #locks: SessionLocks
   readonly #worker: Worker<RunJob>
   readonly #dead: Queue
+  readonly #queue: Queue<RunJob>
   readonly #active = new Map<string, ActiveRun>()
   /** Received cancels of runs that are being claimed. */
   readonly #taking = new Map<string, CancelMode | undefined>()
@@ -81,6 +88,7 @@ export class AgentWorker {
       lockMs: 1000,
       maxDeliveries: 1,
       flushMs: 0,
+      expiresAfterMs: 1,
       onError: 'function?',
     })
     checkPlace('AgentWorker', options)
@@ -95,6 +103,7 @@ export class AgentWorker {
     this.#store = new RunStore(this.#redis, name, keepMs)
     this.#locks = new SessionLocks(this.#redis, name)
     this.#dead = new Queue(deadLetterQueue(name), { connection: this.#redis })
+    this.#queue = new Queue(name, { connection: this.#redis })
     this.#worker = new Worker<RunJob>(name, (job, token) => this.#process(job, token!), {
       connection: this.#redis,
       concurrency,
@@ -109,6 +118,7 @@ export class AgentWorker {
     const onError = (error: Error): void => this.#report(error, undefined)
     this.#worker.on('error', onError)
     this.#dead.on('error', onError)
+    this.#queue.on('error', onError)
     this.#listener.on('error', onError)
     this.#worker.on('lockRenewalFailed', (jobIds) => {
       for (const run of this.#active.values()) if (jobIds.includes(run.jobId)) run.lose()
@@ -153,11 +163,13 @@ export class AgentWorker {
   async #leave(): Promise<void> {
     await this.#worker.close()
     await this.#dead.close()
+    await this.#queue.close()
     await this.#redis.quit()
   }
 
   async #process(job: Job<RunJob>, token: string): Promise<void> {
-    const { runId } = job.data
+    const { runId, expires } = job.data
+    if (expires) return this.#expire(job)
     this.#taking.set(runId, undefined)
     try {
       const run = await this.#take(job, token)
@@ -220,6 +232,27 @@ export class AgentWorker {
     throw new WaitingError()
   }
 
+  /** Sees to it that a pause ends if nobody answers. Asked twice, it does so once. */
+  async #limitPause(job: Job<RunJob>): Promise<void> {
+    const { runId, leg } = job.data
+    const { expiresAfterMs: delay } = this.#options
+    if (delay === undefined || (await this.#store.read(runId))?.state !== 'paused') return
+    const options = { ...triedLike(job, `${runId}-${leg}-expires`), delay }
+    await this.#queue.add('run', { runId, leg, expires: true }, options)
+  }
+
+  /** Refuses what nobody has answered in time. */
+  async #expire(job: Job<RunJob>): Promise<void> {
+    const { runId, leg } = job.data
+    const { outcome } = (await this.#store.read(runId)) ?? {}
+    const refusals = (outcome?.pending ?? []).map((request) => [request.id, expiredAnswer(request)])
+    if (refusals.length > 0) await this.#store.resume(runId, Object.fromEntries(refusals), leg)
+    // Also where this was done before: the worker may have died in between.
+    const [record, next] = [await this.#store.read(runId), await this.#store.leg(runId)]
+    if (record?.state !== 'queued' || next !== leg + 1) return
+    await this.#queue.add('run', { runId, leg: next }, triedLike(job, `${runId}-${next}`))
+  }
+
   /**
    * The outcome is stored; only the session remains. A failure here retries the save, not the run.
    */
@@ -228,6 +261,7 @@ export class AgentWorker {
     { request: { sessionId }, owner }: ClaimedRun,
     session: Session | undefined,
   ): Promise<void> {
+    await this.#limitPause(job)
     if (sessionId === undefined) return
     await this.#save(job, owner, session)
     await this.#locks.release(sessionId, owner, job.data.runId)
@@ -306,6 +340,14 @@ export function deadLetterQueue(name: string): string {
 
 function isLastTry({ attemptsMade, opts: { attempts = 1 } }: Job): boolean {
   return attemptsMade + 1 >= attempts
+}
+
+/** Options of a job that is tried as often as another one. */
+function triedLike(
+  { opts: { attempts = 1, backoff = 0 } }: Job<RunJob>,
+  jobId: string,
+): JobsOptions {
+  return { jobId, attempts, backoff, removeOnComplete: true }
 }
 
 function isObject(value: unknown): boolean {

@@ -240,11 +240,16 @@ export class RunStore {
   /**
    * A paused run is to continue. Resolves to its new leg, to 0 if it does not wait, or to -1 if it was answered
    * otherwise. The same answers once more resolve to the same leg: who gave them may have died before the next
-   * step, or not heard of it.
+   * step, or not heard of it. With `onlyLeg`, it resumes the pause of that leg alone.
    */
-  async resume(runId: string, answers: Readonly<Record<string, unknown>>): Promise<number> {
+  async resume(
+    runId: string,
+    answers: Readonly<Record<string, unknown>>,
+    onlyLeg?: number,
+  ): Promise<number> {
     const leg = await this.#redis.eval(
       `local state = redis.call('hget', KEYS[1], 'state')
+      if ARGV[3] ~= '' and redis.call('hget', KEYS[1], 'leg') ~= ARGV[3] then return 0 end
       local known = redis.call('hget', KEYS[1], 'resumed') == ARGV[2]
       local same = state ~= 'paused' and redis.call('hget', KEYS[1], 'answered') == ARGV[1]
       if known or same then return tonumber(redis.call('hget', KEYS[1], 'leg')) end
@@ -256,6 +261,7 @@ export class RunStore {
       this.keyOf(runId),
       JSON.stringify(answers),
       step(),
+      onlyLeg ?? '',
     )
     return Number(leg)
   }

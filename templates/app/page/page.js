@@ -25,6 +25,7 @@ const problems = {
   answer_forbidden:
     'A refund of more than 100 euros needs an employee. Decline it, or lower the sum.',
   inbox_full: 'Too many messages wait. Give the answer a moment.',
+  run_paused: 'Answer the open request first.',
   connection_lost: 'The connection was lost.',
   rate_limited: 'Too many messages. Wait a moment.',
 }

@@ -6,7 +6,7 @@ import { guardrail } from '@lamella/guardrail'
 import { describe, expect, it } from 'vitest'
 import type { ChatServiceOptions } from './chat-options.ts'
 import type { Served } from '../sse/served.test-helper.ts'
-import { base, eventsOf, refusalOf, served } from '../sse/served.test-helper.ts'
+import { base, eventsOf, lastOf, refusalOf, served } from '../sse/served.test-helper.ts'
 
 /** A chat whose run is in its tool until `free()`. */
 async function busy(options: Partial<ChatServiceOptions>, answers = ['Done.', 'More.']) {
@@ -114,6 +114,29 @@ describe('a message to a chat with a run', () => {
     await (await waiting).text()
     await site.first
   })
+
+  it.each([
+    ['steer', [409, 'run_paused']],
+    ['queue', [409, 'run_paused']],
+    ['reject', expect.stringContaining('Hello.')],
+  ] as const)(
+    'waits for an open request unless it is rejected anyway: %s',
+    async (onBusy, expected: unknown) => {
+      const site = served(
+        [callFunction('refund', { amount: 5 }, 'c1'), 'Hello.', 'Paid.', 'Bye.'],
+        { onBusy },
+      )
+      const [, done] = await lastOf(await site.post({ chat: 'c', input: 'Refund' }))
+
+      const message = await site.post({ chat: 'c', input: 'Hurry' })
+
+      const told = await (message.ok ? message.text() : refusalOf(message))
+      expect(told).toEqual(expected)
+      const answers = { [done.pending[0]!.id]: false }
+      expect(await lastOf(await site.post({ chat: 'c', answers }))).toMatchObject(['done', {}])
+      expect(await lastOf(await site.post({ chat: 'c', input: 'Thanks' }))).toBeDefined()
+    },
+  )
 
   it('is taken back when its sender leaves, unless runs continue', async () => {
     const leaves = async (onDisconnect: 'cancel' | 'continue'): Promise<boolean> => {

@@ -104,7 +104,8 @@ export interface ChatServiceOptions {
   readonly onDisconnect?: 'cancel' | 'continue' | undefined
   /**
    * Treatment of a message while a run of its chat has not ended: `reject` answers it with status 409, `steer` adds
-   * it to the run at its next step, and `queue` after its answer.
+   * it to the run at its next step, and `queue` after its answer. While a request of the run is open, these two
+   * answer a message with status 409, `run_paused`; `reject` lets it begin a run, and the request stays open.
    * @default 'reject'
    */
   readonly onBusy?: 'queue' | 'reject' | 'steer' | undefined

@@ -391,6 +391,7 @@ export class ChatService {
         this.#agent.resume(checkpoint, given, { ...shared, signal, stream: true })
       return { open: resume, input: [], claimed: checkpoint }
     }
+    if (again === undefined) await this.#checkOpen(paused)
     const back = again === undefined ? undefined : rewind(shared.session, again)
     if (back !== undefined) {
       const before = await paused.ids()
@@ -406,6 +407,16 @@ export class ChatService {
     const run: ChatRunInit['open'] = (signal) =>
       this.#agent.run(words, { ...shared, signal, stream: true })
     return { open: run, input: words }
+  }
+
+  /** @throws HttpFailure 409 if messages join runs, and that of the chat waits for an answer */
+  async #checkOpen(paused: PausedRuns): Promise<void> {
+    const { onBusy = 'reject' } = this.options
+    if (onBusy === 'reject' || (await paused.ids()).length === 0) return
+    throw new HttpFailure('the run of this chat waits for an answer', {
+      status: 409,
+      code: 'run_paused',
+    })
   }
 
   async #permitted(

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 
@@ -35,4 +35,17 @@ test('every share that the release notes name is in the threat model', () => {
 
   expect(named.length).toBeGreaterThan(2)
   expect(named.filter((share) => !known.includes(share))).toEqual([])
+})
+
+test('every promise of the field has a test', () => {
+  const text = readFileSync(join(docs, 'threat-model.md'), 'utf8')
+  const [, table = ''] = /## Promises of the field\n([^]*?)\n## /.exec(text) ?? []
+  const rows = table.split('\n').filter((line) => /^\| (?!promise)[^-]/.test(line))
+  const without = rows.filter((row) => {
+    const tests = [...row.matchAll(/\]\(([^)]+\.test\.ts)\)/g)].map(([, path]) => path!)
+    return tests.length === 0 || tests.some((path) => !existsSync(join(docs, path)))
+  })
+
+  expect(rows.length).toBeGreaterThan(20)
+  expect(without).toEqual([])
 })

@@ -199,6 +199,22 @@ test.each(['/token', '/.well-known/oauth-authorization-server'])(
   },
 )
 
+test('headers and tokens do not follow a redirect of the server of tools', async () => {
+  const seen: unknown[] = []
+  await using elsewhere = await listen((request, response) => {
+    seen.push(request.headers['x-key'], request.headers.authorization)
+    response.writeHead(404).end()
+  })
+  await using http = await listen((_request, response) => {
+    response.writeHead(307, { location: elsewhere.url }).end()
+  })
+  const authProvider = { token: async () => 'token-1' }
+
+  await failing({ url: http.url, headers: { 'x-key': 's3cret' }, authProvider })
+
+  expect(seen.filter((value) => value !== undefined)).toEqual([])
+})
+
 test('a token is asked for and shown for this server alone', async () => {
   await using world = await started({})
   const servers = await failing(world.server)

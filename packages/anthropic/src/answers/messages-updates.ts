@@ -146,7 +146,7 @@ export class MessagesUpdates implements EventMapper {
   /** Starts the block of a piece whose start was not sent, as servers that resemble Anthropic's forget. */
   #startMissing(index: unknown, delta: WireObject, updates: ChatResponseUpdate[]): void {
     if (this.#open.some((open) => open.index === index && !open.isDone)) return
-    const type = String(delta['type'])
+    const type = stringOf(delta['type']) ?? ''
     if (type === 'input_json_delta' && delta['partial_json']) {
       throw new TransportFault('server', 'arguments came for a tool call that was not announced')
     }
@@ -223,7 +223,7 @@ export class MessagesUpdates implements EventMapper {
     this.#emit(updates, this.#calls.end(this.#origin))
     const { stop_reason: reason, stop_sequence: stop, stop_details: details } = this.#facts
     const usage = toUsage(this.#counts)
-    const finishReason = finishReasons[String(reason)] ?? stringOf(reason)
+    const finishReason = finishReasons[stringOf(reason) ?? ''] ?? stringOf(reason)
     const explanation = stringOf(recordOf(details)['explanation'])
     if (finishReason === 'refusal' && explanation && !this.#hasEnded) {
       this.#emit(updates, [{ type: 'refusal', text: explanation, origin: this.#origin }])

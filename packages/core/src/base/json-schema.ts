@@ -115,6 +115,7 @@ const common: Record<string, Rule> = {
   },
   enum: checkEnum,
   $ref(value: unknown, ref: string, { visit, issues }) {
+    spend(visit, ref.length / 8)
     const known = (visit.followed[ref] ??= new Map<unknown, readonly Issue[]>())
     if (!known.has(value)) known.set(value, check(resolve(visit.root, ref), value, visit))
     issues.push(...known.get(value)!)
@@ -213,8 +214,9 @@ function check(schema: unknown, value: unknown, visit: Visit): readonly Issue[] 
   const { type = kind } = schema
   if (type !== kind) {
     const types: readonly unknown[] = Array.isArray(type) ? type : [type]
+    spend(visit, types.length)
     if (!types.includes(kind) && !(types.includes('integer') && Number.isInteger(value))) {
-      return [{ message: `must be ${types.join(' or ')}`, path: [] }]
+      return [{ message: `must be ${told(types.join(' or '))}`, path: [] }]
     }
   }
   const place: Place = { schema, visit, issues: [] }
@@ -225,7 +227,7 @@ function check(schema: unknown, value: unknown, visit: Visit): readonly Issue[] 
     if (limit === undefined || ofKind[keyword]?.(value as never, limit as never, place) !== false)
       continue
     const amount = typeof limit === 'number' || typeof limit === 'string' ? ` ${limit}` : ''
-    place.issues.push({ message: `must fit ${keyword}${amount}`, path: [] })
+    place.issues.push({ message: `must fit ${told(keyword + amount)}`, path: [] })
   }
   return place.issues.length > mostIssues ? place.issues.slice(0, mostIssues) : place.issues
 }

@@ -15,9 +15,9 @@ export function toAnnotation(value: unknown, offset = 0): Annotation {
     ...more
   } = {
     ...rest,
-    ...recordOf(rest[String(type)]),
+    ...recordOf(rest[stringOf(type) ?? '']),
   }
-  delete more[String(type)]
+  delete more[stringOf(type) ?? '']
   const from = typeof start === 'number' ? start : index
   return {
     type: stringOf(type) ?? 'citation',

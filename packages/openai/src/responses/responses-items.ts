@@ -12,7 +12,7 @@ export interface ItemPlace {
 
 /** The content of an item that is neither said, thought nor a call of a function. */
 export function itemContent(item: WireObject, { origin, reasoningId }: ItemPlace): Content {
-  const type = String(item['type'])
+  const type = stringOf(item['type']) ?? ''
   const id = stringOf(item['id'])
   const result = stringOf(item['result'])
   if (type === 'image_generation_call' && result !== undefined) {

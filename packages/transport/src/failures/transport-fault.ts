@@ -79,3 +79,17 @@ export function unreadable(
     : `the answer is ${body ? 'JSON' : 'text'} instead of ${wanted}`
   return new TransportFault('server', words, { retryable: !isPage && !body })
 }
+
+/**
+ * Reads a part of an answer. A value of a type that no answer has makes it the provider's failure, with the error
+ * as its cause.
+ */
+export function reading<Result>(read: () => Result): Result {
+  try {
+    return read()
+  } catch (error) {
+    if (!(error instanceof TypeError || error instanceof RangeError)) throw error
+    const words = 'the answer has a value of a type that cannot be read'
+    throw new TransportFault('server', words, { cause: error })
+  }
+}

@@ -6,7 +6,7 @@ import { SseReader } from './sse-events.ts'
 import type { StreamTimeouts } from './stall-timer.ts'
 import { StallTimer } from './stall-timer.ts'
 import type { TransportCall } from './transport-call.ts'
-import { InBandFailure, TransportFault, unreadable } from '../failures/transport-fault.ts'
+import { InBandFailure, TransportFault, reading, unreadable } from '../failures/transport-fault.ts'
 import type { WireObject } from '../wire/wire.ts'
 import { recordOf } from '../wire/wire.ts'
 
@@ -157,7 +157,7 @@ class EventStream implements AsyncIterator<ChatResponseUpdate, undefined> {
           this.#finish(true)
           return
         }
-        this.#mapper.map(this.#parse(event, isEnd), updates)
+        reading(() => this.#mapper.map(this.#parse(event, isEnd), updates))
         if (this.#mapper.isOver) break
       }
       if (isEnd || this.#mapper.isOver) this.#finish(false)
@@ -172,7 +172,7 @@ class EventStream implements AsyncIterator<ChatResponseUpdate, undefined> {
   }
 
   #finish(hasDoneMarker: boolean): void {
-    if (!this.#mapper.end(hasDoneMarker, this.#updates)) {
+    if (!reading(() => this.#mapper.end(hasDoneMarker, this.#updates))) {
       if (this.#arrived.isEmpty && this.#reader?.isForeign) {
         throw unreadable('text', 'a stream', this.#call.reportIn)
       }

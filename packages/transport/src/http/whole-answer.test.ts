@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { InBandFailure, TransportFault } from '../failures/transport-fault.ts'
 import type { WholeCall } from './whole-answer.ts'
-import { readWhole } from './whole-answer.ts'
+import { readWhole, responseOf } from './whole-answer.ts'
 
 function call(body: string | ReadableStream | null, more: Partial<WholeCall> = {}): WholeCall {
   return {
@@ -96,4 +96,29 @@ test('an answer leaves no timer behind, and has none without a limit', async () 
   await readWhole(call('{"said":"a"}', { isAnswer }))
 
   expect([limited, timers]).toEqual([[1, 0], 0])
+})
+
+test('a value that no mapper can read is a failure of the provider, with what was read before', () => {
+  const broken = new TypeError('Cannot convert object to primitive value')
+  const answer = { body: {}, headers: new Headers() }
+  const words = 'the answer has a value of a type that cannot be read'
+
+  const read = () =>
+    responseOf(answer, {
+      headerUpdates: () => [],
+      toError: (cause, { partial }) => ({ cause, text: partial?.text }),
+      mapper: () => ({
+        whole(_, updates) {
+          updates.push({ contents: [{ type: 'text', text: 'Hi' }] })
+          throw broken
+        },
+      }),
+    })
+
+  expect(read).toThrow(
+    expect.objectContaining({
+      cause: new TransportFault('server', words, { cause: broken }),
+      text: 'Hi',
+    }),
+  )
 })

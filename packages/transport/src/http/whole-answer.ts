@@ -3,7 +3,7 @@ import { foldUpdates } from '@lamella/core'
 import { onAbort, backgroundTimer } from '@lamella/core/authoring'
 import type { TransportCall } from './transport-call.ts'
 import type { AnswerMapper } from './unwrap-answer.ts'
-import { TransportFault, unreadable } from '../failures/transport-fault.ts'
+import { TransportFault, reading, unreadable } from '../failures/transport-fault.ts'
 import type { WireObject } from '../wire/wire.ts'
 import { parseObject } from '../wire/wire.ts'
 
@@ -43,7 +43,7 @@ export function responseOf(
 ): ChatResponse {
   const updates = [...headerUpdates(headers)]
   try {
-    mapper().whole(raw, updates)
+    reading(() => mapper().whole(raw, updates))
   } catch (error) {
     throw toError(error, { partial: foldUpdates(updates), headers })
   }

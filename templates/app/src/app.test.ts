@@ -52,7 +52,7 @@ describe('a chat', () => {
 
   it('reads what a visitor says during an answer', async () => {
     const { page, orders, client } = app(callFunction('list_orders', {}), 'A teapot.', 'A tea set.')
-    const { of: listed } = orders
+    const listed = orders.of.bind(orders)
     const chat = page()
     let joined: Promise<boolean> | undefined
     orders.of = async (customer) => {

@@ -51,7 +51,7 @@ export interface AgentToolOptions {
    * @default false
    */
   readonly shareSession?: boolean | undefined
-  /** Receives every update of the sub-agent, after its middlewares. @default none */
+  /** Receives every update of the sub-agent, after its middleware. @default none */
   readonly onUpdate?: ((update: AgentResponseUpdate) => void | Promise<void>) | undefined
 }
 

@@ -1,4 +1,4 @@
-// An agent is a model with tools and middlewares. This one runs without a key: a local model server speaks
+// An agent is a model with tools and middleware. This one runs without a key: a local model server speaks
 // OpenAI's protocol. For a real model, remove the server and set OPENAI_API_KEY.
 import assert from 'node:assert/strict'
 import { Agent, chatMiddleware, tool } from '@lamella/core'

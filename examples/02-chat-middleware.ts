@@ -1,5 +1,5 @@
-// A chat middleware wraps every model call, including those inside the tool loop. Inner middlewares and the
-// model see the values it assigns; outer middlewares and the caller do not.
+// A chat middleware wraps every model call, including those inside the tool loop. Inner middleware and the
+// model see the values it assigns; outer middleware and the caller do not.
 import assert from 'node:assert/strict'
 import { Agent, chatMiddleware, jsonSchema, tool } from '@lamella/core'
 import { callFunction, scriptedClient } from '@lamella/testing'

@@ -1,5 +1,5 @@
 // A middleware that sets a result and returns without callNext() is a short circuit: nothing inside it runs,
-// the outer middlewares continue as usual, and a streaming caller receives the result as updates.
+// the outer middleware continues as usual, and a streaming caller receives the result as updates.
 import assert from 'node:assert/strict'
 import type { ChatResponse } from '@lamella/core'
 import { Agent, chatMiddleware, messageText } from '@lamella/core'

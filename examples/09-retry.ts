@@ -1,4 +1,4 @@
-// A second callNext() runs all inner middlewares again, so a retry is a loop around it. It reads only
+// A second callNext() runs all inner middleware again, so a retry is a loop around it. It reads only
 // the provider's error and works with any provider. In this example, a real server fails twice.
 import assert from 'node:assert/strict'
 import { setTimeout as delay } from 'node:timers/promises'

@@ -1,5 +1,5 @@
-// Middlewares store no data of a run themselves. They use the run's state: typed cells, one value per run,
-// shared by all middlewares and tools. Events go to the caller, inside the stream or to `onEvent`.
+// Middleware stores no data of a run itself. It uses the run's state: typed cells, one value per run,
+// shared by all middleware and tools. Events go to the caller, inside the stream or to `onEvent`.
 import assert from 'node:assert/strict'
 import { Agent, defineState, functionMiddleware, tool } from '@lamella/core'
 import { callFunction, scriptedClient } from '@lamella/testing'

@@ -1,5 +1,5 @@
-// Chat middlewares need no agent. withMiddleware() adds them to any client, and getResponse() makes one model
-// call through them, plain or streamed. An agent on such a client runs inside the same middlewares.
+// Chat middleware needs no agent. withMiddleware() adds it to any client, and getResponse() makes one model
+// call through it, plain or streamed. An agent on such a client runs inside the same middleware.
 import assert from 'node:assert/strict'
 import { Agent, chatMiddleware, withMiddleware } from '@lamella/core'
 import { scriptedClient } from '@lamella/testing'
@@ -33,5 +33,5 @@ assert.deepEqual(
   [50, 50, 50],
 )
 assert.equal(model.requests[0]?.options.temperature, 0)
-// The original client still has no middlewares.
+// The original client still has no middleware.
 assert.deepEqual(model.middleware, [])

@@ -1,4 +1,4 @@
-// agentTool() makes a tool of an agent, so another agent can delegate work to it. Each has its own middlewares,
+// agentTool() makes a tool of an agent, so another agent can delegate work to it. Each has its own middleware,
 // and the usage of the inner agent also counts toward the outer one.
 import assert from 'node:assert/strict'
 import { Agent, agentMiddleware, agentTool } from '@lamella/core'

@@ -1,4 +1,4 @@
-// explain() lists the middlewares of a run, outermost first, without calling anything. The middlewares of a
+// explain() lists the middleware of a run, outermost first, without calling anything. The middleware of a
 // client are outside those of an agent, and those of an agent outside those of a run.
 import assert from 'node:assert/strict'
 import {

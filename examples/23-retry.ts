@@ -1,4 +1,4 @@
-// retry() owns all retries: those of the provider's SDK, of inner middlewares, and of tools that may run twice.
+// retry() owns all retries: those of the provider's SDK, of inner middleware, and of tools that may run twice.
 // In this example, a real server fails twice and an idempotent tool once. The server counts the requests.
 import assert from 'node:assert/strict'
 import { Agent, jsonSchema, tool } from '@lamella/core'

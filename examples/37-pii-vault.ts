@@ -1,5 +1,5 @@
 // The model works with placeholders. Tools and the caller get the values; providers, caches of model calls,
-// and middlewares around the tool do not.
+// and middleware around the tool do not.
 import assert from 'node:assert/strict'
 import { Agent, chatMiddleware, createSession, jsonSchema, tool } from '@lamella/core'
 import { pii } from '@lamella/guardrail-pii'

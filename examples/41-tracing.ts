@@ -1,4 +1,4 @@
-// Spans of a run, printed as a tree: the run, its model calls and tool calls, and the work of middlewares. In
+// Spans of a run, printed as a tree: the run, its model calls and tool calls, and the work of middleware. In
 // an application, an OpenTelemetry exporter replaces the one in memory.
 import assert from 'node:assert/strict'
 import { Agent, chatMiddleware, tool } from '@lamella/core'

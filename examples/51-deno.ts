@@ -1,4 +1,4 @@
-// A Deno server for an agent with middlewares, and a request to it. The packages are the same as on other
+// A Deno server for an agent with middleware, and a request to it. The packages are the same as on other
 // runtimes. In your project: `deno add npm:@lamella/core`, then `deno run --allow-net server.ts`. Node and
 // Bun, which have no `Deno`, call the same handler without a server.
 import { Agent, chatMiddleware } from '@lamella/core'

@@ -29,7 +29,7 @@ const agent = new Agent({
     { model: 'm-1' },
   ),
   tools: [find],
-  // This list has a probe between neighboring middlewares, and replaces the plain list.
+  // This list has a probe between neighboring middleware, and replaces the plain list.
   middleware: record.middleware([maxTokens({ maxInputTokens: 1000 }), pii(), retry()]),
 })
 

@@ -1,5 +1,5 @@
 // withFunctionInvocation() gives any client the tool loop of an agent: getResponse() executes the tools that the
-// model calls, through the chat and function middlewares of the client.
+// model calls, through the chat and function middleware of the client.
 import assert from 'node:assert/strict'
 import { functionMiddleware, jsonSchema, tool, withFunctionInvocation } from '@lamella/core'
 import { callFunction, scriptedClient } from '@lamella/testing'

@@ -1,4 +1,4 @@
-// A loop other than the agent's. The three pipelines run middlewares around it, its model calls and its tool
+// A loop other than the agent's. The three pipelines run middleware around it, its model calls and its tool
 // calls, as they do for an agent: in both modes, with sessions, state and terminations.
 import assert from 'node:assert/strict'
 import {

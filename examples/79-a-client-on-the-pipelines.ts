@@ -1,4 +1,4 @@
-// A provider's author writes respond() and stream(). chatPipeline() runs the client's middlewares around both, so that
+// A provider's author writes respond() and stream(). chatPipeline() runs the client's middleware around both, so that
 // getResponse() works as that of every other client, and withFunctionInvocation() adds the tool loop.
 import assert from 'node:assert/strict'
 import type { ChatClient, ChatMiddleware, ChatRequest } from '@lamella/core'

@@ -1,4 +1,4 @@
-// A documentation assistant over a real folder, with middlewares at all three levels.
+// A documentation assistant over a real folder, with middleware at all three levels.
 // usage: npm start -- [--folder PATH] [--picture FILE] [question]
 import { explain } from '@lamella/core'
 import { answer, Totals } from './docs-assistant/answer.ts'

@@ -30,19 +30,8 @@ export const libraries = {
   nothing: async () => (answer, produced) => sent(answer, produced),
 
   'Lamella: `pii()`, `contentFilter()`': async () => {
-    const { Agent, BaseChatClient } = await ours('@lamella/core')
     const middleware = await guardrails()
-    return (answer, produced) => {
-      const client = new (class extends BaseChatClient {
-        provider = 'planted'
-        async *stream() {
-          for await (const text of sent(answer, produced))
-            yield { contents: [{ type: 'text', text }] }
-        }
-        respond() {}
-      })()
-      return new Agent({ client, middleware }).run(question, { stream: true }).text()
-    }
+    return lamella(() => middleware)
   },
 
   'Lamella in the AI SDK: `lamellaMiddleware`': async () => {
@@ -102,26 +91,14 @@ export const libraries = {
   },
 
   'Mastra: `RegexFilterProcessor`': async () => {
-    const { Agent } = await peers('@mastra/core/agent')
     const { RegexFilterProcessor } = await peers('@mastra/core/processors')
-    const { MockLanguageModelV3 } = await peers('ai/test')
     const filter = new RegexFilterProcessor({
       presets: ['pii', 'secrets'],
       // The preset for secrets does not know the newer keys of OpenAI.
       rules: ['secret', 'injection'].map((name) => ({ name, pattern: kinds[name].rule })),
       strategy: 'redact',
     })
-    return async function* ask(answer, produced) {
-      const model = new MockLanguageModelV3({ doStream: async () => modelStream(answer, produced) })
-      const agent = new Agent({
-        id: 'planted',
-        name: 'planted',
-        instructions: 'Help.',
-        model,
-        outputProcessors: [filter],
-      })
-      yield* (await agent.stream(question)).textStream
-    }
+    return mastra((model) => ({ model, outputProcessors: [filter] }))
   },
 
   'TanStack AI: `contentGuardMiddleware`': async () => {
@@ -209,7 +186,7 @@ async function guardrails() {
   ]
 }
 
-export function modelStream(answer, produced) {
+function modelStream(answer, produced) {
   const finish = {
     type: 'finish',
     finishReason: { unified: 'stop', raw: 'stop' },
@@ -231,6 +208,24 @@ export function modelStream(answer, produced) {
   }
 }
 
+/** An agent of Lamella with the middleware that `make` returns for its client. */
+export async function lamella(make) {
+  const { Agent, BaseChatClient } = await ours('@lamella/core')
+  class Planted extends BaseChatClient {
+    provider = 'planted'
+    async *stream() {
+      for await (const text of sent(this.answer, this.produced))
+        yield { contents: [{ type: 'text', text }] }
+    }
+    respond() {}
+  }
+  const middleware = make(new Planted())
+  return (answer, produced) => {
+    const client = Object.assign(new Planted(), { answer, produced })
+    return new Agent({ client, middleware }).run(question, { stream: true }).text()
+  }
+}
+
 async function aiSdk(middleware) {
   const { streamText, wrapLanguageModel } = await peers('ai')
   const { MockLanguageModelV4 } = await peers('ai/test')
@@ -241,6 +236,19 @@ async function aiSdk(middleware) {
   }
 }
 
+/** An agent of Mastra with the settings that `make` returns for its model. */
+export async function mastra(make, limits = {}) {
+  const { Agent } = await peers('@mastra/core/agent')
+  const { MockLanguageModelV3 } = await peers('ai/test')
+  const frame = { id: 'planted', name: 'planted', instructions: 'Help.' }
+  return async function* ask(answer, produced) {
+    const model = new MockLanguageModelV3({ doStream: async () => modelStream(answer, produced) })
+    const agent = new Agent({ ...frame, ...make(model) })
+    yield* (await agent.stream(question, limits)).textStream
+  }
+}
+
+/** An agent of LangChain that `make` returns for its model. */
 export async function langchain(load, make) {
   const { BaseChatModel } = await load('@langchain/core/language_models/chat_models')
   const { AIMessageChunk } = await load('@langchain/core/messages')

@@ -2,7 +2,7 @@
 // questions and answers, retries, another model on failure. Beside each, the library without any.
 // usage: node --conditions=@lamella/source bench/leaks/stacks.mjs [rounds]
 import { kinds } from './answers.mjs'
-import { langchain, modelStream, ours, peers, question, sent } from './libraries.mjs'
+import { lamella, langchain, mastra, ours, peers, sent } from './libraries.mjs'
 
 const rounds = Number(process.argv[2] ?? 9)
 const [short, long] = [20, 420]
@@ -14,20 +14,8 @@ const libraries = {
   'no library': async () => sent,
 
   Lamella: async (isFull) => {
-    const { Agent, BaseChatClient } = await ours('@lamella/core')
-    class Planted extends BaseChatClient {
-      provider = 'planted'
-      async *stream() {
-        for await (const text of sent(this.answer, () => {}))
-          yield { contents: [{ type: 'text', text }] }
-      }
-      respond() {}
-    }
-    const middleware = isFull ? await lamellaStack(new Planted()) : []
-    return (answer) => {
-      const client = Object.assign(new Planted(), { answer })
-      return new Agent({ client, middleware }).run(question, { stream: true }).text()
-    }
+    const stack = await lamellaStack()
+    return lamella((other) => (isFull ? stack(other) : []))
   },
 
   LangChain: async (isFull) => {
@@ -49,33 +37,27 @@ const libraries = {
   },
 
   Mastra: async (isFull) => {
-    const { Agent } = await peers('@mastra/core/agent')
     const { RegexFilterProcessor } = await peers('@mastra/core/processors')
-    const { MockLanguageModelV3 } = await peers('ai/test')
     const filter = new RegexFilterProcessor({
       rules: Object.entries(patterns).map(([name, { rule }]) => ({ name, pattern: rule })),
       strategy: 'redact',
     })
-    return async function* ask(answer, produced) {
-      const model = new MockLanguageModelV3({ doStream: async () => modelStream(answer, produced) })
-      const agent = new Agent({
-        id: 'planted',
-        name: 'planted',
-        instructions: 'Help.',
-        model: isFull ? [model, model].map((one) => ({ model: one, maxRetries: 2 })) : model,
-        ...(isFull && { inputProcessors: [filter], outputProcessors: [filter] }),
-      })
-      yield* (await agent.stream(question, isFull ? { maxSteps: 10 } : {})).textStream
-    }
+    const stack = (model) => ({
+      model: [model, model].map((one) => ({ model: one, maxRetries: 2 })),
+      inputProcessors: [filter],
+      outputProcessors: [filter],
+    })
+    return isFull ? mastra(stack, { maxSteps: 10 }) : mastra((model) => ({ model }))
   },
 }
 
-async function lamellaStack(other) {
+async function lamellaStack() {
   const { budget } = await ours('@lamella/middleware-budget')
   const { fallback } = await ours('@lamella/middleware-fallback')
   const { pii } = await ours('@lamella/guardrail-pii')
   const { retry } = await ours('@lamella/middleware-retry')
-  return [budget({ limits: { modelCalls: 10 } }), pii(), fallback({ clients: [other] }), retry()]
+  const limit = { limits: { modelCalls: 10 } }
+  return (other) => [budget(limit), pii(), fallback({ clients: [other] }), retry()]
 }
 
 function answerOf(words) {

@@ -24,7 +24,7 @@ export interface AnswerOptions {
   readonly signal?: AbortSignal | undefined
 }
 
-/** Runs the agent on a question and shows the stream: steps of middlewares, and the answer. */
+/** Runs the agent on a question and shows the stream: steps of middleware, and the answer. */
 export async function answer(
   agent: Agent,
   question: string,
@@ -64,7 +64,7 @@ function show(content: Content, screen: Screen): void {
   if (content.type === 'text' || content.type === 'refusal') screen.answer(content.text)
   if (content.type !== 'function-result') return
   const { code, message } = content.error ?? {}
-  // These never reach a tool or its middlewares.
+  // These never reach a tool or its middleware.
   if (code !== 'unknown_tool' && code !== 'invalid_arguments') return
   screen.hint(`${content.name ?? 'a tool'} was not called: ${message}`)
 }

@@ -4,7 +4,7 @@ import type { DocsFolder } from './docs-folder.ts'
 import { inFolder, inputGuardrail, modelLog, retry, timing, toolLog } from './docs-middleware.ts'
 import { docsTools } from './docs-tools.ts'
 
-/** Creates the assistant. `wrap` receives its middlewares, such as those of a recorder. */
+/** Creates the assistant. `wrap` receives its middleware, such as those of a recorder. */
 export function createAssistant(
   client: ChatClient,
   folder: DocsFolder,

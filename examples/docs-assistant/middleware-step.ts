@@ -10,7 +10,7 @@ export interface PipelineStep {
   readonly elapsedMs?: number | undefined
 }
 
-/** Sends a step to the caller, inside the stream. Middlewares know nothing about terminals. */
+/** Sends a step to the caller, inside the stream. Middleware knows nothing about terminals. */
 export function report({ run }: { readonly run: RunContext }, step: PipelineStep): void {
   run.emit({ type: 'middleware-step', data: step })
 }

@@ -17,7 +17,7 @@ const markStyles = {
 const levels = { agent: 'run', chat: 'model', function: 'tool' } as const
 const levelStyles = { agent: 'magenta', chat: 'cyan', function: 'green' } as const
 
-/** Writes a run to the terminal: steps of middlewares, indented by their depth, and the answer. */
+/** Writes a run to the terminal: steps of middleware, indented by their depth, and the answer. */
 export class Screen {
   readonly #output: NodeJS.WriteStream
   readonly #isColoured: boolean

@@ -17,10 +17,12 @@ const readme = readFileSync('packages/testing/README.md', 'utf8')
 const suites: Record<string, ContractSuite> = {
   middlewareContract: middlewareContract({
     create: () => chatMiddleware('pass', (_, callNext) => callNext()),
+    createWithLimit: () => [],
   }),
   guardrailContract: guardrailContract({
     create: () =>
       guardrail({ name: 'pass', applyTo: ['output'], check: () => ({ action: 'allow' }) }),
+    createWithLimit: () => [],
     harmless: [],
     violations: [
       { stage: 'output', text: 'bad', action: 'block', forbidden: 'bad' },

@@ -6,9 +6,11 @@ import {
   agentMiddleware,
   chatMiddleware,
   functionMiddleware,
+  jsonSchema,
   memoryStore,
   tool,
 } from '../../packages/core/src/index.ts'
+import { pii } from '../../packages/guardrail-pii/src/index.ts'
 import { toolPolicy } from '../../packages/guardrail-tools/src/index.ts'
 import { guardrail } from '../../packages/guardrail/src/index.ts'
 import { budget } from '../../packages/middleware-budget/src/index.ts'
@@ -46,6 +48,9 @@ const made =
   (options: object, ...values: unknown[]) =>
   () => [agent(options), values]
 
+const passing = (process: (context: object, next: (request: object) => unknown) => unknown) =>
+  run({ middleware: [any(chatMiddleware)('passing', process)] })
+
 test.each<[written: string, make: () => unknown, meant: string]>([
   [
     'new Agent({ model })',
@@ -74,7 +79,17 @@ test.each<[written: string, make: () => unknown, meant: string]>([
   ['new Agent({ inputGuardrails })', made({ inputGuardrails: [] }), 'did you mean `middleware`?'],
   ['new Agent({ outputType })', made({ outputType: schema }), '`{ options: { responseFormat } }`'],
   ['new Agent({ checkpointer })', made({ checkpointer: {} }), 'did you mean `store`?'],
-  ['new Agent({ handoffs })', made({ handoffs: [] }), 'the options are `client`, `name`, '],
+  ['new Agent({ handoffs })', made({ handoffs: [] }), 'did you mean `tools`?'],
+  ['new Agent({ hooks })', made({ hooks: {} }), 'did you mean `middleware`?'],
+  ['new Agent({ llm })', made({ llm: {} }), 'did you mean `client`?'],
+  ['new Agent({ memory })', made({ memory: {} }), 'belongs in `agent.run(input, { session })`'],
+  ['new Agent({ modelSettings })', made({ modelSettings: {} }), 'did you mean `options`?'],
+  ['new Agent({ retriever })', made({ retriever: {} }), 'the options are `client`, `name`, '],
+  [
+    'new Agent()',
+    () => any(() => new Agent(undefined as never))(),
+    '`client` must be a chat client',
+  ],
   [
     'tools of another library',
     run({ tools: [{ description: 'd', inputSchema: schema }] }),
@@ -84,6 +99,12 @@ test.each<[written: string, make: () => unknown, meant: string]>([
     'tools of a request',
     run({ tools: [{ type: 'function', function: { name: 'a' } }] }),
     'pass tool({ name',
+  ],
+  ['tools: [undefined]', run({ tools: [undefined] }), 'is undefined; pass tool({ name'],
+  [
+    'jsonSchema(schema)',
+    () => any(jsonSchema)(schema),
+    'must be a JSON Schema; pass a Standard Schema as `parameters`',
   ],
   ['tools by name', made({ tools: { weather: 1 } }), '`tools` must be a list of tools'],
   [
@@ -126,6 +147,18 @@ test.each<[written: string, make: () => unknown, meant: string]>([
   ['run({ context })', run({ context: {} }), 'did you mean `data`?'],
   ['run({ abortSignal })', run({ abortSignal: AbortSignal.abort() }), 'did you mean `signal`?'],
   ['run({ maxTurns })', run({ maxTurns: 3 }), '`{ functionInvocation: { maxIterations } }`'],
+  ['run({ userId })', run({ userId: 'ada' }), 'did you mean `principal`?'],
+  ['run({ outputSchema })', run({ outputSchema: schema }), '`{ options: { responseFormat } }`'],
+  [
+    "role: 'human'",
+    run({}, [{ role: 'human', contents: 'Hi' }]),
+    '`role` must be one of system, user, assistant, tool, got "human"',
+  ],
+  [
+    'callNext({ ...request, messages })',
+    passing((context, next) => next({ ...context, messages: [] })),
+    'passed a request to callNext(), which takes none; assign to the context',
+  ],
   ['run({ threadId })', run({ threadId: 'a' }), 'did you mean `session`?'],
   [
     'run({ session: id })',
@@ -156,6 +189,10 @@ test.each<[written: string, make: () => unknown, meant: string]>([
   ['timeout(ms)', () => any(timeout)(5000), 'timeout: the options must be an object, got 5000'],
   ['timeout({ ms })', () => any(timeout)({ ms: 5000 }), 'did you mean `totalMs`?'],
   ["cache('5m')", () => any(cache)('5m'), 'cache: the options must be an object, got "5m"'],
+  ['retry({ maxAttempts })', () => any(retry)({ maxAttempts: 3 }), 'did you mean `maxRetries`?'],
+  ['retry({ backoff })', () => any(retry)({ backoff: 3 }), 'did you mean `initialDelayMs`?'],
+  ['pii({ types })', () => any(pii)({ types: ['email'] }), 'did you mean `entities`?'],
+  ['pii({ action })', () => any(pii)({ action: 'block' }), 'did you mean `strategy`?'],
   [
     'fallback([client])',
     () => any(fallback)([scriptedClient([])]),
@@ -173,6 +210,11 @@ test.each<[written: string, make: () => unknown, meant: string]>([
     'guardrail({ stages })',
     () => any(guardrail)({ name: 'g', stages: ['input'] }),
     'did you mean `applyTo`?',
+  ],
+  [
+    "guardrail({ applyTo: 'input' })",
+    () => any(guardrail)({ name: 'g', applyTo: 'input', check: () => undefined }),
+    '`applyTo` must be a list of stages, got "input"',
   ],
   ['tracing({ serviceName })', () => any(tracing)({ serviceName: 'a' }), 'the options are '],
   [
@@ -204,6 +246,15 @@ test('a tool takes the schema by the name that MCP and the AI SDK have for it', 
   const weather = tool({ ...named, inputSchema: schema, execute: ({ city }) => city })
 
   expect(weather.jsonSchema).toMatchObject({ properties: { city: { type: 'string' } } })
+})
+
+test('a schema that zod has described for JSON is one', () => {
+  const described = z.toJSONSchema(schema)
+
+  expect(tool({ ...named, parameters: schema, jsonSchema: described }).jsonSchema).toBe(described)
+  expect(tool({ ...named, parameters: jsonSchema(described) }).jsonSchema).toHaveProperty(
+    'properties',
+  )
 })
 
 test('a factory that was not called is a mistake that the types know', () => {

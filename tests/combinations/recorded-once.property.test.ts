@@ -14,7 +14,9 @@ import { copy, faultOf, Wires, World } from './recorded-once.test-helper.ts'
 // Random conversations, in which runs fail, are cut, blocked, killed and asked the same twice. Invariants: no effect
 // happens twice, each finished effect is read by the next model call, each request is answered at most once and none
 // stays that cannot be answered, and no request breaks the rules of providers.
-const seeds = Number(process.env['RECORDED_SEEDS'] ?? (isLong ? 500 : 25))
+const given = process.env['RECORDED_SEEDS']
+const seedsOf = (name: string): number =>
+  given === undefined ? (isLong ? (name === 'memory' ? 2000 : 500) : 25) : Number(given)
 const first = Number(process.env['RECORDED_FIRST_SEED'] ?? 1)
 const none: Fault = { kind: 'none', at: 0 }
 
@@ -181,7 +183,8 @@ class Story {
 }
 
 describe.each(stores)('conversations on %s', (name, open) => {
-  const from = first + seeds * stores.findIndex((store) => store[0] === name)
+  const seeds = seedsOf(name)
+  const from = first + seedsOf('memory') * stores.findIndex((store) => store[0] === name)
 
   it(
     'do nothing twice, forget nothing, and take each answer once',

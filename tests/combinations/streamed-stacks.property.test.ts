@@ -122,14 +122,14 @@ function plain(value: unknown): unknown {
   )
 }
 
-function factsOf(response: AgentResponse): object {
+function factsOf(response: AgentResponse, stack: readonly string[]): object {
   const {
     status,
     text,
     reason,
     messages,
     pending,
-
+    usage,
     finishReason,
     block,
     value,
@@ -141,7 +141,8 @@ function factsOf(response: AgentResponse): object {
     text,
     reason,
     messages,
-
+    // A judge reads a stream in pieces, and stops where it blocks.
+    usage: stack.some((name) => name.startsWith('llmJudge')) ? undefined : usage,
     finishReason,
     value,
     functionCalls,
@@ -205,7 +206,8 @@ async function play(
   const session: Session = agent.createSession()
   const ends: object[] = []
   for (let turn = 0; turn < 3; turn++) {
-    // What transforms of agent middleware have not seen is not kept: in a plain run that fails, that is all.
+    // `keep: 'all'` keeps what the transform of the vault has passed on. Of a run that fails, that is a part if it is
+    // streamed, and nothing if it is plain.
     const isTransformed = stack.includes('pii with a vault')
     const keep = pick(random, ['effects', 'nothing', isTransformed ? 'effects' : 'all'] as const)
     const open = session.pending.map(({ id }) => [id, random() < 0.7] as const)
@@ -215,7 +217,7 @@ async function play(
       : { input: pick(random, answers) }
     try {
       // oxlint-disable-next-line no-await-in-loop
-      ends.push(factsOf(await runIn(mode, agent, { ...asked, session, keep })))
+      ends.push(factsOf(await runIn(mode, agent, { ...asked, session, keep }), stack))
     } catch (error) {
       const { name, message, code } = error as Error & { readonly code?: string }
       ends.push({ name, message, code })

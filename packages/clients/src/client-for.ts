@@ -115,6 +115,10 @@ async function makeClient(
   own: OwnPrefixes,
   parts: Pick<NamedRequest, 'settings' | 'load'>,
 ): Promise<ChatClient> {
+  if (typeof name !== 'string')
+    throw new TypeError(
+      `clientFor: the name must be a string such as "openai/gpt-5-mini", got ${typeof name}`,
+    )
   const [prefix, model] = cut(name)
   const meaning = Object.hasOwn(own, prefix) ? own[prefix]! : undefined
   if (typeof meaning === 'function') return meaning(model, parts.settings)

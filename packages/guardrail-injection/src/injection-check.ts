@@ -75,8 +75,8 @@ function scorer(
     let found = first
     for (const second of seconds) {
       const score = await second(text, context)
-      if (!(score >= 0 && score <= 1))
-        throw new RangeError(`the score must be from 0 to 1, got ${score}`)
+      if (typeof score !== 'number' || !(score >= 0 && score <= 1))
+        throw new RangeError(`the score must be from 0 to 1, got ${String(score)}`)
       found = { ...found, score }
       if (isSure(found)) break
     }

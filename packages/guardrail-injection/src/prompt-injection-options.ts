@@ -134,6 +134,7 @@ export function checkInjectionOptions(options: PromptInjectionOptions): void {
   })
   const { action, escalate = [0, 1], extraPatterns = [], languages, threshold = 0 } = options
   const each = (option: string, values: readonly unknown[], known: readonly unknown[]): void => {
+    if (!Array.isArray(values)) throw wrongOption(owner, option, 'a list', values)
     for (const value of values) {
       if (!known.includes(value))
         throw wrongOption(owner, option, `one of ${known.join(', ')}`, value)

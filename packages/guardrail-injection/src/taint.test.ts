@@ -1,5 +1,5 @@
 import type { HostedContent } from '@lamella/core'
-import { Agent, agentTool, createSession, jsonSchema, tool } from '@lamella/core'
+import { Agent, agentTool, createSession, explain, jsonSchema, tool } from '@lamella/core'
 import { callFunction, scriptedClient } from '@lamella/testing'
 import { describe, expect, test } from 'vitest'
 import type { TaintOptions } from './index.ts'
@@ -102,6 +102,16 @@ function forget({
 }) {
   if (iteration > 0) run.messages.rewrite((all: readonly unknown[]) => all.slice(0, 1))
 }
+
+test('`explain` names the tools of the list that are not there', async () => {
+  const { agent } = setUp([], { untrusted: ['read_page', 'readPage'] })
+  const { agent: any } = setUp([])
+
+  const { warnings } = await explain(agent, 'Hi.')
+
+  expect(warnings).toEqual(['prompt-injection-taint: `taint.untrusted` names no tool: readPage'])
+  expect((await explain(any, 'Hi.')).warnings).toEqual([])
+})
 
 test('before untrusted content came in, calls run', async () => {
   const { agent, sent } = setUp([mail, 'Sent.'])

@@ -72,7 +72,12 @@ export function taintRule(
       for (const tool of hostedIn(context.result?.messages ?? [])) note(context.run, tool)
     },
   )
-  return [gate, hosted]
+  // A misspelled name would leave the rule without effect.
+  const review: AgentMiddleware['review'] = ({ tools }) =>
+    (typeof untrusted === 'function' ? [] : untrusted)
+      .filter((tool) => !tools.includes(tool))
+      .map((tool) => `${name}: \`taint.untrusted\` names no tool: ${tool}`)
+  return [{ ...gate, review }, hosted]
 }
 
 /**

@@ -396,15 +396,18 @@ test.each([
 })
 
 const runner = { describe, it }
-const judging = (): ReturnType<typeof llmJudge> =>
+const judging = (
+  options: Pick<LlmJudgeOptions, 'timeoutMs' | 'cacheVerdicts'> = {},
+): ReturnType<typeof llmJudge> =>
   llmJudge({
+    ...options,
     client: fishJudge(),
     criteria: noFish,
     applyTo: ['input', 'output', 'arguments', 'result'],
   })
 describeContract(
   guardrailContract({
-    create: judging,
+    create: () => judging(),
     harmless: ['Soup is good.'],
     violations: [
       { stage: 'input', text: 'I like fish.', action: 'block' },
@@ -415,7 +418,17 @@ describeContract(
   }),
   runner,
 )
-describeContract(middlewareContract({ create: judging, texts: ['A fish.'] }), runner)
+describeContract(
+  middlewareContract({
+    create: () => judging(),
+    createWithLimit: (ms) => {
+      const cacheVerdicts = { store: memoryStore(), ttlMs: ms, storeTimeoutMs: ms }
+      return judging({ timeoutMs: ms, cacheVerdicts })
+    },
+    texts: ['A fish.'],
+  }),
+  runner,
+)
 
 describe.each(runModes)('a judging model that refuses a temperature, %s', (mode) => {
   const refusing = () =>

@@ -141,6 +141,23 @@ async function withMore(
   signal: AbortSignal,
   found: readonly Detection[],
 ): Promise<readonly Detection[]> {
-  const others = await Promise.all(more.map(async (ask) => ask(text, { signal })))
+  const others = await Promise.all(
+    more.map(async (ask) => checked(await ask(text, { signal }), text)),
+  )
   return withoutOverlaps([...found, ...others.flat()])
+}
+
+/** A find with a wrong place would leave what it means in the text. */
+function checked(finds: readonly Detection[], text: string): readonly Detection[] {
+  if (!Array.isArray(finds)) throw new TypeError('`detect` must return a list of finds')
+  for (const { kind, start, end } of finds as readonly Partial<Detection>[]) {
+    const isPlace = Number.isInteger(start) && Number.isInteger(end) && start! >= 0 && start! < end!
+    if (typeof kind !== 'string' || !isPlace || end! > text.length) {
+      const size = `${text.length} characters`
+      throw new RangeError(
+        `\`detect\` must return { kind, start, end, score }, got a place from ${String(start)} to ${String(end)} in ${size}`,
+      )
+    }
+  }
+  return finds
 }

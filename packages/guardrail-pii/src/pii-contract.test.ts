@@ -1,3 +1,4 @@
+import { memoryStore } from '@lamella/core'
 import {
   assertSealed,
   describeContract,
@@ -21,6 +22,13 @@ describeContract(
   middlewareContract({
     name: 'pii() with a vault',
     create: () => pii({ vault: true }),
+    createWithLimit: (ms) =>
+      pii({
+        vault: { store: memoryStore(), ttlMs: ms, storeTimeoutMs: ms },
+        detect: async () => [],
+        timeoutMs: ms,
+        maxScanMs: ms,
+      }),
     texts: [text],
   }),
   { describe, it },

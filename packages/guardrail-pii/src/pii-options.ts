@@ -105,6 +105,11 @@ export function checkPiiOptions(options: PiiOptions): void {
     if (typeof detect !== 'function')
       throw wrongOption('pii', 'detect', 'a function, or a list of them', detect)
   }
+  if (options.detect !== undefined && options.release === 'window') {
+    const wish = "'full' or 'sentence' with `detect`, which finds words that a window would cut"
+    throw wrongOption('pii', 'release', wish, options.release)
+  }
+  if (!Array.isArray(applyTo)) throw wrongOption('pii', 'applyTo', 'a list of stages', applyTo)
   for (const stage of applyTo) checkOptions('pii', { applyTo: stage }, { applyTo: stages })
   const chosen = typeof strategy === 'string' ? [strategy] : Object.values(strategy)
   for (const value of chosen) checkOptions('pii', { strategy: value }, { strategy: strategies })

@@ -291,6 +291,35 @@ describe('detectors of other makers', () => {
     },
   )
 
+  it.each<[unknown]>([
+    [null],
+    ['none'],
+    [[{ kind: 'person' }]],
+    [[{ kind: 'person', start: 3, end: 1, score: 1 }]],
+    [[{ kind: 'person', start: -1, end: 2, score: 1 }]],
+    [[{ kind: 'person', start: 0, end: 99, score: 1 }]],
+    [[{ kind: 'person', start: 0.5, end: 2, score: 1 }]],
+    [[{ start: 0, end: 2, score: 1 }]],
+  ])('that return nonsense have failed: %o', async (finds) => {
+    const reasons: (string | undefined)[] = []
+    const middleware = pii({
+      detect: async () => finds as never,
+      onEvent: ({ status, reason }) => status === 'error' && reasons.push(reason),
+    })
+    const agent = new Agent({ client: scriptedClient([]), middleware })
+
+    const { block } = await agent.run('Hello')
+
+    expect(block?.category).toBe('guardrail_error')
+    expect(reasons).toEqual([expect.stringContaining('`detect` must return')])
+  })
+
+  it('cannot be asked about a window, which would cut what they find', () => {
+    expect(() => pii({ detect, release: 'window' })).toThrow(
+      "pii: `release` must be 'full' or 'sentence' with `detect`",
+    )
+  })
+
   it('and a scan that takes too long is a failure of the guardrail', async () => {
     let now = 0
     const clock = { now: () => (now += 10_000) }

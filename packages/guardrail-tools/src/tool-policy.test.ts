@@ -1,5 +1,5 @@
 import type { AgentMiddleware } from '@lamella/core'
-import { Agent, agentTool, functionMiddleware, jsonSchema, tool } from '@lamella/core'
+import { Agent, agentTool, functionMiddleware, jsonSchema, memoryStore, tool } from '@lamella/core'
 import {
   callFunction,
   describeContract,
@@ -347,6 +347,10 @@ describeContract(
   middlewareContract({
     name: 'a tool policy',
     create: () => toolPolicy({ unlisted: 'allow' }),
+    createWithLimit: (ms) => {
+      const approval = { store: memoryStore(), ttlMs: ms, storeTimeoutMs: ms }
+      return toolPolicy({ unlisted: 'allow', timeoutMs: ms, approval })
+    },
     texts: ['A fish.'],
   }),
   { describe, it },

@@ -39,6 +39,8 @@ for (const [name, stream] of Object.entries(streams)) {
             check,
             stream,
           }),
+        createWithLimit: (ms) =>
+          guardrail({ name: 'word', applyTo: ['input', 'output'], check, stream, timeoutMs: ms }),
         harmless: ['A fish.', 'sword fish', 'One sword. Then a swordfis'],
         violations: (['input', 'output', 'arguments', 'result'] as const).map(
           (stage): GuardrailViolation => ({

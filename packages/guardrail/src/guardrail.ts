@@ -1,4 +1,4 @@
-import { checkOptions, gateInput } from '@lamella/core/authoring'
+import { checkOptions, gateInput, wrongOption } from '@lamella/core/authoring'
 import type {
   AgentContext,
   AgentMiddleware,
@@ -140,5 +140,6 @@ const stageNames = ['input', 'output', 'arguments', 'result', 'instructions', 'r
 function checkGuardrail(options: GuardrailOptions): void {
   checkOptions('guardrail', options, guardrailRules)
   const stages: readonly unknown[] = options.applyTo?.length > 0 ? options.applyTo : [null]
+  if (!Array.isArray(stages)) throw wrongOption('guardrail', 'applyTo', 'a list of stages', stages)
   for (const applyTo of stages) checkOptions('guardrail', { applyTo }, { applyTo: stageNames })
 }

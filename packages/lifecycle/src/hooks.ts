@@ -58,7 +58,7 @@ export interface FunctionHookContext {
 
 /** Hooks, each optional. All may be async. */
 export interface LifecycleHooks {
-  /** Name of the middlewares, unique among those of an agent. */
+  /** Name of the middleware, unique among those of an agent. */
   readonly name: string
   /** Runs once, before the first run. If it throws, that run fails and the next one retries it. */
   readonly setup?: (() => void | Promise<void>) | undefined

@@ -13,11 +13,11 @@ import { FunctionHookView } from './function-hook-view.ts'
 import type { LifecycleHooks } from './hooks.ts'
 import { functionRequest, modelRequest } from './requests.ts'
 
-/** The middlewares of a set of hooks. Goes into a `middleware` list as one entry. */
+/** The middleware of a set of hooks. Goes into a `middleware` list as one entry. */
 export type Lifecycle = readonly (AgentMiddleware | ChatMiddleware | FunctionMiddleware)[]
 
 /**
- * Makes middlewares from hooks. `before…` hooks run in the order of registration, `after…` hooks
+ * Makes middleware from hooks. `before…` hooks run in the order of registration, `after…` hooks
  * and `onError` in reverse order, and the first registered `wrap…` hook is outermost.
  * @throws TypeError that names the option
  *

@@ -388,6 +388,7 @@ it.each(wrong)('wrong options throw and are named: %o', (options, message) => {
 describeContract(
   middlewareContract({
     create: ({ clock }) => auditLog({ sinks: memorySink(), clock }),
+    createWithLimit: (ms) => auditLog({ sinks: memorySink(), delivery: 'await', waitMs: ms }),
     texts: ['Some other text.'],
   }),
   { describe, it },

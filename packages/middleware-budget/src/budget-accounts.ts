@@ -41,7 +41,7 @@ export function budgetAccounts(options: BudgetOptions, rules: BudgetRules): Budg
         name,
         limits,
         thresholds,
-        clock,
+        clock: options.clock ?? run.clock,
         price,
         tally: sharedTally(run) ?? runTally(ledger.sums),
         isOpen: options.onStoreError === 'open',

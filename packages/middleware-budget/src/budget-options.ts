@@ -143,7 +143,7 @@ export interface BudgetOptions
   readonly message?: string | ((spent: BudgetShare) => string) | undefined
   /**
    * Source of time.
-   * @default the system's clock
+   * @default the run's clock
    */
   readonly clock?: Clock | undefined
 }

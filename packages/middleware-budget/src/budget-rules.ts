@@ -1,6 +1,6 @@
 import type { RunContext } from '@lamella/core'
 import { BudgetExhausted } from '@lamella/core'
-import { reporter, systemClock, unlessAborted } from '@lamella/core/authoring'
+import { reporter, unlessAborted } from '@lamella/core/authoring'
 import type { Amounts, BudgetAccount } from './budget-account.ts'
 import type { BudgetCounter, BudgetEvent, BudgetOptions, BudgetShare } from './budget-options.ts'
 
@@ -52,7 +52,7 @@ export interface BudgetRules {
 }
 
 export function budgetRules(options: BudgetOptions): BudgetRules {
-  const { name = 'budget', mode, message, clock = systemClock } = options
+  const { name = 'budget', mode, message } = options
   const report = reporter<BudgetEvent>('budget', options.onEvent)
 
   const exhausted: BudgetRules['exhausted'] = (run, account, { counter, spent, limit }) => {
@@ -91,7 +91,8 @@ export function budgetRules(options: BudgetOptions): BudgetRules {
     },
     async timeIsUp(run, account, over) {
       const left = (): BudgetShare => account.shares.find(({ counter }) => counter === 'wallMs')!
-      await clock.sleep(left().remaining, over)
+      const { clock = run.clock } = options
+      await clock.sleep(left().remaining, over, true)
       const { limit } = left()
       return exhausted(run, account, { counter: 'wallMs', spent: limit, limit })
     },

@@ -4,7 +4,6 @@ import {
   callWithin,
   defineChatMiddleware,
   defineFunctionMiddleware,
-  systemClock,
 } from '@lamella/core/authoring'
 import { budgetAccounts } from './budget-accounts.ts'
 import type { BudgetOptions } from './budget-options.ts'
@@ -39,7 +38,7 @@ export function budget(
   checkBudgetOptions(options)
   const rules = budgetRules(options)
   const accounts = budgetAccounts(options, rules)
-  const { clock = systemClock, limits = {} } = options
+  const { limits = {} } = options
 
   const isShared = options.store === undefined && (options.scope ?? 'run') !== 'run'
   const atRun: AgentMiddleware = {
@@ -56,7 +55,7 @@ export function budget(
         if (limits.wallMs === undefined || !isOwner || options.mode === 'shadow') await callNext()
         else {
           await callWithin(context, callNext, {
-            clock,
+            clock: options.clock ?? run.clock,
             late: (over) => rules.timeIsUp(run, account, over),
           })
         }

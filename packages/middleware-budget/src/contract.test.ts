@@ -1,3 +1,4 @@
+import { memoryStore } from '@lamella/core'
 import { describeContract, middlewareContract } from '@lamella/testing'
 import { describe, it } from 'vitest'
 import { budget } from './index.ts'
@@ -16,6 +17,14 @@ describeContract(
   middlewareContract({
     name: 'a budget of all runs',
     create: ({ clock }) => budget({ limits, clock, scope: () => 'all', window: 'day', ...common }),
+    createWithLimit: (ms) =>
+      budget({
+        limits: { ...limits, wallMs: ms },
+        scope: () => 'all',
+        store: memoryStore(),
+        storeTimeoutMs: ms,
+        ...common,
+      }),
   }),
   { describe, it },
 )

@@ -49,7 +49,7 @@ export function priceOf(prices: PriceTable | PriceSource | Price): Price {
   if (typeof prices === 'function') {
     return (usage, model) => {
       const cost = prices(usage, model)
-      return cost !== undefined && cost >= 0 && cost <= mostUsd ? cost : undefined
+      return typeof cost === 'number' && cost >= 0 && cost <= mostUsd ? cost : undefined
     }
   }
   if (isPriceSource(prices)) return priceOf((usage, model) => prices.cost(usage, model))

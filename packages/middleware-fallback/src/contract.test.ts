@@ -1,3 +1,4 @@
+import { memoryStore } from '@lamella/core'
 import { describeContract, middlewareContract, scriptedClient } from '@lamella/testing'
 import { describe, it } from 'vitest'
 import { circuitBreaker, fallback, route } from './index.ts'
@@ -8,6 +9,7 @@ describeContract(
   middlewareContract({
     name: 'fallback',
     create: ({ clock }) => fallback({ clients: [other()], clock }),
+    createWithLimit: (ms) => fallback({ clients: [other()], timeoutMs: ms }),
     texts: ['Anything at all.'],
     // Where one client fails it asks the next at once, so there is no wait to hear of an abort.
   }),
@@ -25,7 +27,12 @@ describeContract(
 )
 
 describeContract(
-  middlewareContract({ name: 'circuit breaker', create: ({ clock }) => circuitBreaker({ clock }) }),
+  middlewareContract({
+    name: 'circuit breaker',
+    create: ({ clock }) => circuitBreaker({ clock }),
+    createWithLimit: (ms) =>
+      circuitBreaker({ windowMs: ms, openMs: ms, store: memoryStore(), storeTimeoutMs: ms }),
+  }),
   { describe, it },
 )
 
@@ -33,6 +40,7 @@ describeContract(
   middlewareContract({
     name: 'route whose clients all decline',
     create: ({ clock }) => route({ clients: [{ client: other(), when: () => false }], clock }),
+    createWithLimit: (ms) => route({ clients: [{ client: other() }], asideMs: ms }),
     texts: ['Anything at all.'],
   }),
   { describe, it },

@@ -65,7 +65,7 @@ export interface FallbackOptions extends MiddlewareOptions<ChatContext, Fallback
 }
 
 /**
- * Calls another client when one fails. Inner middlewares run for each client.
+ * Calls another client when one fails. Inner middleware runs for each client.
  * @throws RangeError or TypeError that names the option and the value
  * @example
  * ```ts

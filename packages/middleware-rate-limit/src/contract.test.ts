@@ -1,3 +1,4 @@
+import { memoryStore } from '@lamella/core'
 import { describeContract, middlewareContract } from '@lamella/testing'
 import { describe, it } from 'vitest'
 import type { RateLimit } from './index.ts'
@@ -23,6 +24,13 @@ const suites = [
   middlewareContract({
     name: 'model calls that wait',
     create: ({ clock }) => rateLimit({ limits: busy, clock }),
+    createWithLimit: (ms) =>
+      rateLimit({
+        limits: [{ unit: 'requests', limit: 100, windowMs: ms }],
+        maxWaitMs: ms,
+        store: memoryStore(),
+        storeTimeoutMs: ms,
+      }),
   }),
   middlewareContract({
     name: 'runs that wait',

@@ -1,7 +1,7 @@
 import type { ChatOptions, FunctionInvocationContext } from '@lamella/core'
 
 /**
- * Marks a call whose retries a middleware owns. It travels inward, also into middlewares of another
+ * Marks a call whose retries a middleware owns. It travels inward, also into middleware of another
  * client.
  */
 const owner = Symbol.for('@lamella/middleware-retry:owner')
@@ -13,7 +13,7 @@ export function isOwned(call: ChatOptions | FunctionInvocationContext['metadata'
   return (call as Owned)[owner] === true
 }
 
-/** Returns options that claim the retries of a call: SDKs and middlewares further in make none. */
+/** Returns options that claim the retries of a call: SDKs and middleware further in make none. */
 export function ownOptions(options: ChatOptions): ChatOptions {
   const owned: ChatOptions & Owned = { ...options, transportRetries: 0, [owner]: true }
   return owned

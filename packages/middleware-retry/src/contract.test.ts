@@ -6,6 +6,7 @@ describeContract(
   middlewareContract({
     name: 'retry',
     create: (means) => retry(means),
+    createWithLimit: (ms) => retry({ maxRetryAfterMs: ms, maxElapsedMs: ms }),
     texts: ['Anything at all.'],
   }),
   { describe, it },
@@ -39,6 +40,8 @@ describeContract(
     name: 'timeout of all phases',
     create: ({ clock }) =>
       timeout({ clock, totalMs: 3_600_000, toolMs: 60_000, tools: { test_tool: 90_000 } }),
+    createWithLimit: (ms) =>
+      timeout({ firstUpdateMs: ms, idleMs: ms, attemptMs: ms, totalMs: ms, toolMs: ms }),
     texts: ['Anything at all.'],
   }),
   { describe, it },

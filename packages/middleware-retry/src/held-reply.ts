@@ -31,7 +31,7 @@ export class HeldReply<Verdict> implements UpdateTransformer<ChatResponseUpdate>
       for (const update of this.#held) controller.enqueue(update)
     } else {
       this.rejected = { response, verdict }
-      // The run and middlewares further in still count its usage.
+      // The run and middleware further in still count its usage.
       controller.enqueue({ contents: [], usage: response.usage })
     }
     this.#held = []

@@ -1,7 +1,7 @@
 import type { Clock } from '@lamella/core/authoring'
 import { checkOptions, systemClock, wrongOption } from '@lamella/core/authoring'
 
-/** Limits retries in proportion to calls. Several middlewares may share one. */
+/** Limits retries in proportion to calls. Several pieces of middleware may share one. */
 export interface RetryBudget {
   /** Counts a call that begins. */
   countCall(): void

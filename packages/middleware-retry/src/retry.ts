@@ -65,7 +65,7 @@ export interface RetryOptions extends MiddlewareOptions<ChatContext, RetryEvent>
    */
   readonly maxElapsedMs?: number | undefined
   /**
-   * Limits retries in proportion to calls, across middlewares. See `retryBudget()`.
+   * Limits retries in proportion to calls, across middleware. See `retryBudget()`.
    * @default none
    */
   readonly retryBudget?: RetryBudget | undefined
@@ -106,7 +106,7 @@ export interface RetryOptions extends MiddlewareOptions<ChatContext, RetryEvent>
 /**
  * Calls the model again when a call fails in a way that the provider says is worth a retry, or when a
  * reply is rejected, and repeats failed calls of tools that are safe to repeat. It owns the retries of
- * all that is inside: SDKs and middlewares further in make none.
+ * all that is inside: SDKs and middleware further in make none.
  * @throws RangeError or TypeError that names the option and the value
  * @example
  * ```ts

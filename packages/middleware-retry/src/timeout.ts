@@ -78,7 +78,7 @@ export interface TimeoutOptions extends MiddlewareOptions<ChatContext, TimeoutEv
 }
 
 /**
- * Middlewares that `timeout` returns. With `totalMs` one is for agents, so a client cannot take the
+ * Middleware that `timeout` returns. With `totalMs` one is for agents, so a client cannot take the
  * list.
  */
 export type TimeoutMiddlewares<Options extends TimeoutOptions> = Options extends { totalMs: number }

@@ -1,3 +1,4 @@
+import type { MiddlewareInput } from '@lamella/core'
 import {
   Agent,
   agentMiddleware,
@@ -27,7 +28,7 @@ const all = Object.values(words)
 async function exportedOf(
   mode: 'plain' | 'streamed',
   options: TracingOptions,
-  middlewares: NonNullable<ConstructorParameters<typeof Agent>[0]['middleware']> = [],
+  middlewares: MiddlewareInput = [],
 ) {
   const recorded = record()
   const look = tool({

@@ -81,7 +81,7 @@ const telemetries: Readonly<Record<string, () => TracingOptions>> = {
   'with a condition that throws': () => ({ ...record().options, when: fail }),
 }
 
-/** Runs of every kind: what the middlewares are, what the model says, what the caller does. */
+/** Runs of every kind: what the middleware is, what the model says, what the caller does. */
 interface Scenario {
   readonly middlewares?: (() => MiddlewareInput) | undefined
   readonly steps: () => Parameters<typeof scriptedClient>[0]

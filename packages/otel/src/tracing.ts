@@ -11,7 +11,7 @@ import { Telemetry } from './telemetry/telemetry.ts'
 import type { TracedContext, TracingOptions } from './base/tracing-options.ts'
 import { checkTracingOptions } from './base/tracing-options.ts'
 
-/** The middlewares of a `tracing()` of this level. */
+/** The middleware of a `tracing()` of this level. */
 export type TracingMiddleware<Level extends 'agent' | 'chat'> =
   | ChatMiddleware
   | FunctionMiddleware

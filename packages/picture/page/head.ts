@@ -134,7 +134,7 @@ const levelNames: Readonly<Record<Level, string>> = {
   function: 'Tool call',
 }
 
-/** The middlewares of a level, each inside the one before it. */
+/** The middleware of a level, each inside the one before it. */
 function onion(level: Level, { run }: State): HTMLElement {
   const line = run?.line
   const names = line?.middleware[level].map(({ name }) => name) ?? []

@@ -7,6 +7,7 @@ import {
   agentMiddleware,
   chatMiddleware,
   functionMiddleware,
+  jsonSchema,
   ProviderError,
   tool,
 } from '@lamella/core'
@@ -97,11 +98,11 @@ const policy = functionMiddleware('tool-policy', async (context, callNext) => {
 const findOrder = tool({
   name: 'find_order',
   description: 'Finds an order by the customer’s address.',
-  parameters: {
+  parameters: jsonSchema({
     type: 'object',
     properties: { customer: { type: 'string' } },
     required: ['customer'],
-  },
+  }),
   async execute() {
     await delay(38)
     return { order: 'A-2077', state: 'shipped', carrier: 'Postal', contact: 'depot@example.org' }

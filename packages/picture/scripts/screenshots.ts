@@ -1,9 +1,11 @@
-// Makes the pictures of the README, with the Chromium of CHROMIUM_PATH or of the PATH.
+// Makes the pictures of this README and that of `@lamella/durable`, with the Chromium of CHROMIUM_PATH or of the PATH.
 // usage: node --conditions=@lamella/source packages/picture/scripts/screenshots.ts
+import { execFile } from 'node:child_process'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
+import { promisify } from 'node:util'
 import { pictureOf } from '@lamella/picture'
 import { toFile } from '@lamella/picture/file'
 import type { BrowserContextOptions } from 'playwright-core'
@@ -12,6 +14,9 @@ import { sampleRun } from './sample-run.ts'
 
 const executablePath = process.env['CHROMIUM_PATH'] ?? '/usr/bin/chromium'
 const target = fileURLToPath(new URL('../screenshots/', import.meta.url))
+
+const example = fileURLToPath(new URL('../../../examples/95-a-run-that-moved.ts', import.meta.url))
+const ofDurable = fileURLToPath(new URL('../../durable/screenshots/moved.png', import.meta.url))
 
 const desktop = { viewport: { width: 1440, height: 900 } }
 const shots: Readonly<Record<string, { hash: string; options: BrowserContextOptions }>> = {
@@ -38,6 +43,11 @@ try {
     await shown.screenshot({ path: join(target, `${name}.png`) })
     await shown.close()
   }
+  const moved = join(folder, 'moved.html')
+  await promisify(execFile)(process.execPath, ['--conditions=@lamella/source', example, moved])
+  const shown = await browser.newPage({ viewport: { width: 1440, height: 560 } })
+  await shown.goto(`${pathToFileURL(moved).href}#at=1.1&show=events`)
+  await shown.screenshot({ path: ofDurable })
   await browser.close()
 } finally {
   await rm(folder, { recursive: true, force: true })

@@ -15,7 +15,7 @@ export interface ClaimedRun {
   readonly checkpoint: Checkpoint | undefined
   readonly answers: Readonly<Record<string, unknown>>
   /**
-   * Text of the run when it was paused or returned to the queue, as its middlewares released it.
+   * Text of the run when it was paused or returned to the queue, as its middleware released it.
    */
   readonly before: readonly Message[]
   /** The state of its session as it was at the checkpoint. */

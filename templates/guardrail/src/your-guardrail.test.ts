@@ -8,6 +8,7 @@ import { yourGuardrail } from './index.ts'
 describeContract(
   guardrailContract({
     create: () => yourGuardrail({ words: ['plugh', 'xyzzy'] }),
+    createWithLimit: (ms) => yourGuardrail({ words: ['xyzzy'], timeoutMs: ms }),
     harmless: ['The quick brown fox.'],
     violations: (['input', 'output', 'arguments', 'result'] as const).map((stage) => ({
       stage,

@@ -13,7 +13,7 @@ const kinds: Readonly<Record<number, ProviderErrorKind>> = {
   503: 'overloaded',
 }
 
-/** The error for a status. Middlewares such as retry read `kind` and `retry`, and nothing else. */
+/** The error for a status. Middleware such as retry reads `kind` and `retry`, and nothing else. */
 export function statusError(status: number, headers: Headers): ProviderError {
   const kind = kinds[status] ?? (status < 500 ? 'invalid_request' : 'server')
   const afterMs = retryAfterHeaderMs(headers)

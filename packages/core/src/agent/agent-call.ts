@@ -56,10 +56,10 @@ export interface RunPlan {
   readonly inside?: ((view: AgentView) => Promise<AgentResponse>) | undefined
 }
 
-/** The middlewares of all levels, composed. */
+/** The middleware of all levels, composed. */
 export interface Pipelines {
   readonly middlewares: Middlewares
-  /** Store that was found to have what the middlewares need. */
+  /** Store that was found to have what the middleware needs. */
   readonly store: KeyValueStore | undefined
   readonly runMiddlewares: (view: AgentView) => Promise<AgentResponse>
   readonly callModel: CallModel
@@ -72,7 +72,7 @@ interface LoopEdits {
   readonly options?: ChatOptions | undefined
 }
 
-/** One run, as the middlewares around it share it. */
+/** One run, as the middleware around it shares it. */
 export class AgentCall extends ContentCall<AgentResponse> {
   readonly plan: RunPlan
   /** Response format of the run, or the one that the innermost middleware requested. */
@@ -89,7 +89,7 @@ export class AgentCall extends ContentCall<AgentResponse> {
   /** Inputs that the first middleware was given. */
   given: Pick<AgentContext, 'instructions' | 'options' | 'tools'> = notGiven
   /**
-   * Tools that edits of the contexts have added and removed, reverted before the inner middlewares
+   * Tools that edits of the contexts have added and removed, reverted before the inner middleware
    * run again.
    */
   #edited:
@@ -140,7 +140,7 @@ export class AgentCall extends ContentCall<AgentResponse> {
     return this.run.sink.delivered > 0
   }
 
-  /** Starts the loop's updates through the transforms of all middlewares. */
+  /** Starts the loop's updates through the transforms of all middleware. */
   begin(): void {
     const { run } = this
     this.#isRunning = true

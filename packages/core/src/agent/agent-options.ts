@@ -26,7 +26,7 @@ export interface AgentOptions {
   /** Tools of every run. @default [] */
   readonly tools?: readonly ToolDefinition[] | undefined
   /**
-   * Middlewares of all levels, outermost first. They run inside the client's and outside a run's.
+   * Middleware of all levels, outermost first. It runs inside the client's and outside a run's.
    * @default []
    */
   readonly middleware?: MiddlewareInput | undefined
@@ -55,12 +55,12 @@ export interface AgentOptions {
    * middleware whose own `store` option is not set. With `sqliteStore()`, processes of one machine
    * share it; with `redisStore()` or `postgresStore()`, machines do. An agent that a tool runs uses
    * its caller's by default.
-   * @default none: middlewares keep their data in this process, and state of scope `tenant` throws
+   * @default none: middleware keeps its data in this process, and state of scope `tenant` throws
    */
   readonly store?: KeyValueStore | undefined
   /**
    * Milliseconds to wait for an answer of the store to state of scope `tenant`; then it rejects with
-   * `store_timeout`. Middlewares have a `storeTimeoutMs` of their own.
+   * `store_timeout`. Middleware has a `storeTimeoutMs` of its own.
    * @default 5000
    */
   readonly storeTimeoutMs?: number | undefined
@@ -131,7 +131,7 @@ export interface RunOptions<Data = unknown> {
    * @default none
    */
   readonly findTool?: ((name: string) => ToolDefinition | undefined) | undefined
-  /** Middlewares of this run, inside the agent's. @default [] */
+  /** Middleware of this run, inside the agent's. @default [] */
   readonly middleware?: MiddlewareInput | undefined
   /** Instructions of this run, appended to the agent's. @default none */
   readonly instructions?: string | undefined
@@ -162,7 +162,7 @@ export interface RunOptions<Data = unknown> {
    */
   readonly principal?: string | undefined
   /**
-   * Any value for middlewares and tools of this run, such as a user or a database. Never shown to a
+   * Any value for middleware and tools of this run, such as a user or a database. Never shown to a
    * model.
    * @default none
    */
@@ -197,10 +197,8 @@ export interface RunOptions<Data = unknown> {
   readonly onRequest?: ((event: RunEvent & { readonly id: string }) => unknown) | undefined
 }
 
-/** Fields of an agent that is copied. */
-type Copied = 'settings' | 'composed' | 'approvals'
 /** Rules of the options of `new Agent`. */
-export const agentRules: OptionRules<AgentOptions & Record<Copied, unknown>> = {
+export const agentRules: OptionRules<AgentOptions> = {
   client: 'any',
   name: 'any',
   description: 'any',
@@ -217,9 +215,6 @@ export const agentRules: OptionRules<AgentOptions & Record<Copied, unknown>> = {
   sign: 'any',
   clock: 'any',
   random: 'function?',
-  settings: 'any',
-  composed: 'any',
-  approvals: 'any',
 }
 // An object, so that the compiler misses an option that is left out.
 const ofRun: { readonly [Name in keyof Required<RunOptions>]: 1 } = {
@@ -252,14 +247,23 @@ export const runOptionNames: readonly string[] = [...Object.keys(ofRun), 'stream
 
 /** Hints for options of model calls and of the tool loop that were passed as run or agent options. */
 export const hintsElsewhere: Readonly<Record<string, string>> = {
-  ...belongIn('options', chatOptionNames),
-  ...belongIn('functionInvocation', loopSettingNames),
+  ...belongIn('{ options: { % } }', chatOptionNames),
+  ...belongIn('{ functionInvocation: { % } }', loopSettingNames),
   model:
     'the client has the model: `{ client: new OpenAIChatClient({ model }) }`; for some calls `{ options: { model } }`',
 }
 
+/** The same for `new Agent`, and hints for options of a run. The last three are of an agent that is copied. */
+export const agentHints: Readonly<Record<string, string>> = {
+  ...belongIn('agent.run(input, { % })', runOptionNames),
+  ...hintsElsewhere,
+  settings: '',
+  composed: '',
+  approvals: '',
+}
+
 function belongIn(place: string, names: readonly string[]): Record<string, string> {
   return Object.fromEntries(
-    names.map((name) => [name, `it belongs in \`{ ${place}: { ${name} } }\``]),
+    names.map((name) => [name, `it belongs in \`${place.replace('%', name)}\``]),
   )
 }

@@ -44,7 +44,7 @@ export type AgentHandler = (
 /** Result of a loop. Without a value, the added messages are the response. */
 export type AgentAnswer = ChatResponse | AgentResponseInit | ChatResponseInit | string | void
 
-/** Runs loops through agent middlewares. */
+/** Runs loops through agent middleware. */
 export interface AgentPipeline {
   /**
    * Runs a loop. Resolves and rejects as `agent.run` does, session and statuses included.

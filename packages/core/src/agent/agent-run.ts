@@ -79,7 +79,7 @@ export function resumeRun(
 }
 
 /**
- * Composes middlewares of all scopes, outermost first: inherited ones, the client's, the agent's, the run's. The
+ * Composes middleware of all scopes, outermost first: inherited ones, the client's, the agent's, the run's. The
  * lists are read for each run; the pipelines are reused while the lists are the same and the run
  * adds none.
  */

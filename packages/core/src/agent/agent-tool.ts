@@ -10,7 +10,7 @@ import type { MessageInput } from '../messages/message.ts'
 import { saveStep, checkpointState } from '../pausing/checkpoint.ts'
 import type { FunctionView } from '../pipeline/function-call.ts'
 import type { ToolOfAgent } from '../loop/function-loop.ts'
-import { missingTool } from '../run/live-tools.ts'
+import { LiveTools, missingTool } from '../run/live-tools.ts'
 import type { ResponseStream } from '../stream/response-stream.ts'
 import type { RunnableAgent } from './agent-call.ts'
 import type { RunOptions } from './agent-options.ts'
@@ -51,7 +51,7 @@ export interface AgentToolOptions {
    * @default false
    */
   readonly shareSession?: boolean | undefined
-  /** Receives every update of the sub-agent, after its middlewares. @default none */
+  /** Receives every update of the sub-agent, after its middleware. @default none */
   readonly onUpdate?: ((update: AgentResponseUpdate) => void | Promise<void>) | undefined
 }
 
@@ -144,13 +144,13 @@ function checkToolsOf(
 ): void {
   const { pending, tools: changed } = checkpointState(checkpoint)
   if ((agent as Partial<RunnableAgent>).settings?.onUnknownTool !== undefined) return
-  const tools = [...agent.tools, ...(agent.options?.tools ?? [])] as readonly ToolOfAgent[]
+  const tools = new LiveTools([...agent.tools, ...(agent.options?.tools ?? [])])
   for (const request of pending) {
     const { id, path, kind } = request
     const given = answers.get(id) as true | { readonly approved?: unknown } | undefined
     if (kind !== 'approval' || (given !== true && given?.approved !== true)) continue
     const needed = path?.[0] ?? request.request.call.name
-    const found = tools.find(({ name, aliases }) => name === needed || aliases?.includes(needed))
+    const found = tools.get(needed) as ToolOfAgent | undefined
     // What middleware has added, it may add again.
     const isEdited = changed?.edited?.some(([edited]) => edited === needed) === true
     if (found === undefined && !isEdited) missingTool(needed)

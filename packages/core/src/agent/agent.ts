@@ -3,12 +3,14 @@ import type { MiddlewareInput } from '../contract/agent.ts'
 import type { ChatOptions, FormatOption } from '../contract/chat-options.ts'
 import { checkValue } from '../base/check-value.ts'
 import type { Clock } from '../base/timers.ts'
+import type { Schema } from '../base/standard-schema.ts'
 import { systemClock } from '../base/timers.ts'
 import { checkInstructions } from '../contract/chat-options.ts'
 import type { ChatClient } from '../contract/chat.ts'
 import type { FunctionInvocationConfiguration, LoopConfiguration } from '../contract/limits.ts'
 import type { AgentResponse, AgentResponseUpdate, Checkpoint } from '../contract/outcome.ts'
 import type { ToolDefinition } from '../contract/run.ts'
+import type { ToolOptions } from '../contract/tool.ts'
 import type { Session, SessionSnapshot } from '../messages/session.ts'
 import { createSession } from '../messages/session.ts'
 import { loopConfiguration } from '../loop/limits.ts'
@@ -21,15 +23,38 @@ import type { KeyValueStore } from '../store/store.ts'
 import type { ResponseStream } from '../stream/response-stream.ts'
 import type { Pipelines } from './agent-call.ts'
 import type { AgentOptions, RunOptions } from './agent-options.ts'
-import { agentRules, hintsElsewhere } from './agent-options.ts'
+import { agentHints, agentRules } from './agent-options.ts'
 import { pipelinesOf, resumeRun, startRun } from './agent-run.ts'
+
+/** A function where a middleware belongs. Nothing has this type: the compiler's message says what to write. */
+interface UncalledFactory {
+  (...given: never): unknown
+  readonly 'call it, as retry(), or wrap it with chatMiddleware()': never
+}
+
+/** The same for an object where a tool belongs. */
+interface UnmadeTool
+  extends Partial<Record<keyof ToolOptions<Schema> | 'type' | 'function', unknown>> {
+  readonly 'make it with tool({ … })': never
+}
+
+interface Written {
+  /** Tools of every run, made with `tool()`. @default [] */
+  readonly tools?: readonly (ToolDefinition | UnmadeTool)[] | undefined
+  /** Middleware of all levels, outermost first. It runs inside the client's and outside a run's. @default [] */
+  readonly middleware?:
+    | MiddlewareInput
+    | UncalledFactory
+    | readonly (MiddlewareInput | UncalledFactory)[]
+    | undefined
+}
 
 interface RunFormat<Value> {
   readonly options?: FormatOption<Value> | undefined
 }
 
 /**
- * A model with tools and middlewares. It holds configuration only: one agent can serve any number
+ * A model with tools and middleware. It holds configuration only: one agent can serve any number
  * of concurrent runs. `Data` is the type of the run's `data`, `Value` that of `response.value`.
  *
  * @example
@@ -79,7 +104,7 @@ export class Agent<Data = unknown, Value = unknown> {
   readonly clock: Clock | undefined
   /** Random numbers of every run. Undefined for those of the platform. */
   readonly random: (() => number) | undefined
-  /** Middlewares of every run, outermost first. Read at the start of each run. */
+  /** Middleware of every run, outermost first. Read at the start of each run. */
   middleware: MiddlewareInput
   /** @internal The pipelines of runs that add no middleware. */
   readonly composed: { last?: Pipelines } = {}
@@ -87,8 +112,9 @@ export class Agent<Data = unknown, Value = unknown> {
   readonly approvals: OpenApprovals = new OpenApprovals()
 
   /** @throws TypeError or RangeError that names the option and the value */
-  constructor(options: AgentOptions & RunFormat<Value>) {
-    checkOptions('agent', options, agentRules, hintsElsewhere)
+  constructor(written: Omit<AgentOptions, keyof Written> & Written & RunFormat<Value>) {
+    const options = written as AgentOptions & RunFormat<Value>
+    checkOptions('agent', options, agentRules, agentHints)
     const { client, name, tools = [], middleware = [], onBlock = 'return' } = options ?? {}
     const isClient = typeof client?.respond === 'function' && typeof client.stream === 'function'
     checkValue(isClient, 'agent: `client`', 'be a chat client, with `respond` and `stream`', client)
@@ -165,7 +191,7 @@ export class Agent<Data = unknown, Value = unknown> {
     return createSession(from)
   }
 
-  /** Disposes of all disposable middlewares, innermost first, even if one of them fails. */
+  /** Disposes of all disposable middleware, innermost first, even if one of them fails. */
   [Symbol.asyncDispose](): Promise<void> {
     return disposeMiddlewares(sortMiddlewares(this.middleware ?? [], 'agent'))
   }

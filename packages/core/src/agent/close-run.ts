@@ -146,7 +146,7 @@ export async function stoppedEarly(call: AgentCall, given: AgentResponse): Promi
   return { ...kept, messages, ...contentFields(messages), status: 'terminated', reason }
 }
 
-/** Lets the caller read an answer that no model call gave, as the middlewares that handle such answers leave it. */
+/** Lets the caller read an answer that no model call gave, as the middleware that handles such answers leaves it. */
 async function sayLate(
   { run, plan }: AgentCall,
   answer: ChatResponse,
@@ -187,7 +187,7 @@ function cancelOpenCalls(response: AgentResponse, run: Run): AgentResponse {
 }
 
 /**
- * Collects pending requests from the loop, from middlewares, and from the checkpoint being resumed.
+ * Collects pending requests from the loop, from middleware, and from the checkpoint being resumed.
  */
 function pendingOf(call: AgentCall, given: AgentResponse): readonly PendingRequest[] {
   const { interrupts, journal } = call.run

@@ -23,9 +23,9 @@ export interface InvocationOptions extends GetResponseOptions {
 export interface FunctionInvokingClient extends ChatClient {
   /**
    * Model call, tool calls, model call, until there is an answer, through this client's chat and
-   * function middlewares. Resolves as `agent.run` does, except that a guardrail that blocks rejects.
+   * function middleware. Resolves as `agent.run` does, except that a guardrail that blocks rejects.
    * The final response of a stream has the same fields. A call for another run (`parent`) executes
-   * nothing: the middlewares of that run would not see it.
+   * nothing: the middleware of that run would not see it.
    */
   getResponse(
     input: MessageInput,

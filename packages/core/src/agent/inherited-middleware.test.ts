@@ -46,7 +46,7 @@ function family(middlewares: readonly MiddlewareInput[], answers: readonly strin
   return { agent: agent!, clients, looks }
 }
 
-/** Middlewares of all levels that write down where they ran. */
+/** Middleware of all levels that writes down where it ran. */
 function watch(seen: string[], name: string, more: Partial<Middleware> = {}) {
   const at =
     (level: string) =>

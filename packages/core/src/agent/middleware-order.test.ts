@@ -46,7 +46,7 @@ describe('explain, about the order of middlewares', () => {
 
   it('says that two ready-made middlewares of a level share a name', () => {
     expect(explained(['retry'], ['retry']).warnings).toEqual([
-      'chat: more than one middleware is named retry',
+      'chat: more than one middleware is named retry; remove one, or give each a `name`',
     ])
   })
 

@@ -22,7 +22,7 @@ const reasons: readonly (readonly [roles: string, reason: string])[] = [
   ['summarize', 'to read the text before INNER removes it'],
 ]
 
-/** Warns about middlewares of a level that are out of the recommended order or share a name. */
+/** Warns about middleware of a level that is out of the recommended order or shares a name. */
 export function orderWarnings(
   level: Middleware['level'],
   middlewares: readonly Middleware[],
@@ -35,7 +35,9 @@ export function orderWarnings(
   for (const middleware of middlewares) {
     const { name, role = '' } = middleware
     if (role !== '' && names.has(name))
-      warnings.add(`${level}: more than one middleware is named ${name}`)
+      warnings.add(
+        `${level}: more than one middleware is named ${name}; remove one, or give each a \`name\``,
+      )
     names.add(name)
     const place = places.indexOf(role)
     if (place < 0) continue

@@ -17,7 +17,7 @@ import { respondIn } from '../run/run.test-helper.ts'
 
 const enough = new Error('enough')
 
-/** Middlewares that write down how they are left. */
+/** Middleware that writes down how it is left. */
 function watching(log: string[]): Middleware[] {
   const process =
     (name: string) =>

@@ -37,7 +37,7 @@ export interface InternalCallEvent {
 }
 
 /**
- * Makes a model call for the middleware itself: it passes the client's own middlewares but not the
+ * Makes a model call for the middleware itself: it passes the client's own middleware but not the
  * run's, its tokens count for the run, and an event `internal_call` reports it. `options.signal`
  * cancels it, by default the run's signal.
  */

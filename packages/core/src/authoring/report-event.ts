@@ -18,7 +18,7 @@ export function reporter<Event>(
   }
 }
 
-/** Types of the events that Lamella's middlewares send. None of them carries content. */
+/** Types of the events that Lamella's middleware sends. None of them carries content. */
 export const middlewareEvents: readonly string[] = /* @__PURE__ */ Object.freeze([
   'budget',
   'cache',

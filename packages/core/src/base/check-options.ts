@@ -93,15 +93,14 @@ export function checkNames(
     throw new TypeError(`${owner}: the options must be an object, got ${described(options)}`)
   }
   for (const [name, value] of Object.entries(options ?? {})) {
-    if (value === undefined || names.includes(name)) continue
+    if (value === undefined || names.includes(name) || elsewhere[name] === '') continue
     const known = [...names, ...Object.keys(elsewhere)]
     const meant = known.includes(name) ? name : (synonymOf(name, known) ?? nearestName(name, names))
     const list = names.map((other) => `\`${place}${other}\``).join(', ')
     const hint =
       meant === undefined
         ? `the options are ${list}`
-        : (Object.hasOwn(elsewhere, meant) && elsewhere[meant]) ||
-          `did you mean \`${place}${meant}\`?`
+        : (!names.includes(meant) && elsewhere[meant]) || `did you mean \`${place}${meant}\`?`
     throw new TypeError(`${owner}: unknown option \`${place}${name}\`; ${hint}`)
   }
 }
@@ -137,33 +136,24 @@ export function wrongOption(
   return typeof value === 'number' ? new RangeError(message) : new TypeError(message)
 }
 
-/** Names for one thing in this field. The first ones of a line are ours. */
+/** Names for one thing in this field. The first ones of a group are ours. */
 const synonyms = `
-  instructions system systemPrompt systemMessage
-  parameters inputSchema schema
-  execute check handler func fn invoke
-  data context runtimeContext requestContext
-  middleware guardrails inputGuardrails outputGuardrails inputProcessors outputProcessors
-  maxIterations maxSteps maxTurns stopWhen recursionLimit
-  signal abortSignal
-  session memory thread threadId sessionId
-  store checkpointer
-  responseFormat output outputType response_format
-  approval needsApproval
-  ask approve
-  applyTo stages
-  clients models
-  maxOutputTokens max_tokens
-  limits maxCost
-  timeoutMs totalMs ms
+  instructions system systemPrompt systemMessage prompt messageModifier; name id; client llm
+  tools handoffs agents subagents; parameters inputSchema schema; toolChoice tool_choice
+  execute check handler func fn invoke run validate; data context runtimeContext requestContext configurable
+  middleware guardrails inputGuardrails outputGuardrails inputProcessors outputProcessors hooks plugins callbacks
+  maxIterations maxSteps maxTurns stopWhen recursionLimit; signal abortSignal; store checkpointer
+  session memory thread threadId sessionId conversationId; principal userId; approval needsApproval
+  responseFormat output outputType outputSchema response_format; options modelSettings; maxOutputTokens max_tokens
+  ask approve; applyTo stages stage on; entities types; strategy action redact; clients models fallbacks; limits maxCost maxTokens
+  maxRetries retries attempts maxAttempts; initialDelayMs delay delayMs backoff; timeoutMs totalMs ms
 `
-  .trim()
-  .split('\n')
-  .map((line) => line.trim().split(' '))
+  .split(/[\n;]/)
+  .map((group) => group.trim().split(' '))
 
 /** The known name that means the same as this one. */
 function synonymOf(name: string, known: readonly string[]): string | undefined {
-  const same = synonyms.filter((line) => line.includes(name)).flat()
+  const same = synonyms.filter((group) => group.includes(name)).flat()
   return same.find((other) => known.includes(other))
 }
 

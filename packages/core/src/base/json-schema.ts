@@ -28,7 +28,7 @@ import { canonicalJson, isJson } from './json.ts'
  * ```
  */
 export function jsonSchema<Output = Record<string, unknown>>(schema: JsonSchema): Schema<Output> {
-  checkValue(isObject(schema), 'jsonSchema: `schema`', 'be an object', schema)
+  checkJsonSchema('jsonSchema: `schema`', schema)
   const described = (): JsonSchema => schema
   return {
     '~standard': {
@@ -41,6 +41,18 @@ export function jsonSchema<Output = Record<string, unknown>>(schema: JsonSchema)
       jsonSchema: { input: described, output: described },
     },
   }
+}
+
+/**
+ * Checks that a value is a JSON Schema. One that `z.toJSONSchema()` made has a hidden `~standard`.
+ * @throws TypeError for a Standard Schema, and for what is no object
+ */
+export function checkJsonSchema(option: string, schema: unknown): void {
+  const given = Object(schema) as object
+  const isPlain = Object.getPrototypeOf(given) === Object.prototype
+  const isOwn = isPlain ? !Object.keys(given).includes('~standard') : !('~standard' in given)
+  const rule = 'be a JSON Schema; pass a Standard Schema as `parameters`'
+  checkValue(isObject(schema) && isOwn, option, rule, schema)
 }
 
 /**

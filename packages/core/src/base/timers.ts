@@ -1,6 +1,6 @@
 import { onAbort } from './promises.ts'
 
-/** Clock for middlewares that wait, their option `clock`, so that tests need no real time. */
+/** Clock for middleware that waits, its option `clock`, so that tests need no real time. */
 export interface Clock {
   /** Returns the time in milliseconds since a fixed moment. */
   now(): number

@@ -29,13 +29,13 @@ export interface AgentInfo {
   readonly middleware: MiddlewareInput
 }
 
-/** One run of an agent. Only the middlewares further inside see assignments. */
+/** One run of an agent. Only the middleware further inside sees assignments. */
 export interface AgentContext<Data = unknown> {
   /** Configuration of the agent. */
   readonly agent: AgentInfo
   /** Data and controls that all contexts of this run share. */
   readonly run: RunContext<Data>
-  /** Values that the middlewares of this run share. */
+  /** Values that the middleware of this run shares. */
   readonly metadata: Record<string, unknown>
   /**
    * Aborted when the run ends early. A middleware that may cancel the run assigns its own signal,
@@ -75,11 +75,11 @@ export interface AgentContext<Data = unknown> {
 export interface Explanation {
   /** Name of the agent. */
   readonly name: string | undefined
-  /** Names of the agent middlewares, outermost first. */
+  /** Names of the agent middleware, outermost first. */
   readonly agent: readonly string[]
-  /** Names of the chat middlewares, outermost first. */
+  /** Names of the chat middleware, outermost first. */
   readonly chat: readonly string[]
-  /** Names of the function middlewares, outermost first. */
+  /** Names of the function middleware, outermost first. */
   readonly function: readonly string[]
   /** Provider of the client. */
   readonly provider: string
@@ -99,7 +99,7 @@ export interface Explanation {
   /** Settings of the tool loop, with defaults filled in. */
   readonly settings: LoopConfiguration
   /**
-   * Middlewares whose order is not the recommended one, or that share a name, and what they report about
+   * Middleware whose order is not the recommended one, or that shares a name, and what it reports about
    * their own options.
    */
   readonly warnings: readonly string[]
@@ -110,7 +110,7 @@ export interface Explanation {
 /** A middleware around a whole run. */
 export interface AgentMiddleware {
   readonly level: 'agent'
-  /** Unique name among the agent middlewares, for errors and logs. */
+  /** Unique name among the agent middleware, for errors and logs. */
   readonly name: string
   /**
    * Kind of middleware, such as `retry`. `explain` knows the recommended order of the common ones.

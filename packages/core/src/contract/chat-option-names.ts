@@ -22,7 +22,7 @@ export const chatOptionNames: readonly (keyof ChatOptions)[] = [
   'providerOptions',
 ]
 
-/** Names that middlewares declared. */
+/** Names that middleware declared. */
 const declared = /* @__PURE__ */ processWide('chat-option-names', () => new Set<string>())
 
 /**

@@ -32,13 +32,13 @@ export interface GetResponseOptions extends ChatOptions {
   readonly instructions?: string | undefined
   /** Aborts the call. @default none */
   readonly signal?: AbortSignal | undefined
-  /** The run that the call is made for: the client's middlewares see its tenant, session and data. */
+  /** The run that the call is made for: the client's middleware sees its tenant, session and data. */
   readonly parent?: RunContext | undefined
   /** Tenant that the call is made for. @default the parent's */
   readonly tenant?: string | undefined
   /** User that the call is made for. @default the parent's */
   readonly principal?: string | undefined
-  /** Value for the client's middlewares, as `context.run.data`. @default the parent's */
+  /** Value for the client's middleware, as `context.run.data`. @default the parent's */
   readonly data?: unknown
   /** Returns a stream instead of a promise. @default false */
   readonly stream?: boolean | undefined
@@ -68,14 +68,14 @@ export interface ChatClient {
    * defaults. A cache keys answers by it, and a circuit breaker circuits. Contains no secrets.
    */
   readonly fingerprint?: string | undefined
-  /** Middlewares that every call through this client has, outermost first. */
+  /** Middleware that every call through this client has, outermost first. */
   readonly middleware: readonly (ChatMiddleware | FunctionMiddleware)[]
-  /** One model call, without middlewares. */
+  /** One model call, without middleware. */
   respond(request: ChatRequest): Promise<ChatResponse>
-  /** One streamed model call, without middlewares. Its iterator settles when `request.signal` aborts. */
+  /** One streamed model call, without middleware. Its iterator settles when `request.signal` aborts. */
   stream(request: ChatRequest): AsyncIterable<ChatResponseUpdate>
   /**
-   * One model call through this client's middlewares. Tool calls are returned, not executed; a client
+   * One model call through this client's middleware. Tool calls are returned, not executed; a client
    * of `withFunctionInvocation` executes them.
    */
   getResponse(
@@ -92,11 +92,11 @@ export interface ChatClient {
   canContinue?(messages: readonly Message[]): ContinuationReport
 }
 
-/** One model call. Only the middlewares further inside see assignments to its fields. */
+/** One model call. Only the middleware further inside sees assignments to its fields. */
 export interface ChatContext<Data = unknown> {
   /** Data and controls that all contexts of the run share. */
   readonly run: RunContext<Data>
-  /** Values that the middlewares of this call share. */
+  /** Values that the middleware of this call shares. */
   readonly metadata: Record<string, unknown>
   /**
    * Aborted when the run ends early. A middleware that may cancel the call, such as a timeout,
@@ -104,7 +104,7 @@ export interface ChatContext<Data = unknown> {
    * too.
    */
   signal: AbortSignal
-  /** True if the caller requested a stream. Middlewares work the same either way. */
+  /** True if the caller requested a stream. Middleware works the same either way. */
   readonly stream: boolean
   /** 0 for the first model call of the run. */
   readonly iteration: number
@@ -129,7 +129,7 @@ export interface ChatContext<Data = unknown> {
   /** Registers a transformer for the updates of this call. Call it before `callNext()`. */
   transformUpdates(transformer: UpdateTransformer<ChatResponseUpdate>): void
   /**
-   * Repeats this call as a separate call through all middlewares, with the outermost middleware's
+   * Repeats this call as a separate call through all middleware, with the outermost middleware's
    * input and `options` merged in. Its updates and usage are not part of this run, and it continues
    * when the run ends; `signal` cancels it. For a middleware that refreshes stored responses.
    */
@@ -139,7 +139,7 @@ export interface ChatContext<Data = unknown> {
 /** A middleware around every model call. */
 export interface ChatMiddleware {
   readonly level: 'chat'
-  /** Unique name among the chat middlewares, for errors and logs. */
+  /** Unique name among the chat middleware, for errors and logs. */
   readonly name: string
   /**
    * Kind of middleware, such as `retry`. `explain` knows the recommended order of the common ones.

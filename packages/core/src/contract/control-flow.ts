@@ -28,7 +28,7 @@ export function exitOf(error: unknown, signal?: AbortSignal): MiddlewareExit {
 export type Question = Extract<PendingRequest, { readonly kind: 'interrupt' }>
 
 /**
- * Passes through all middlewares to pause the run. A middleware that catches it must rethrow it.
+ * Passes through all middleware to pause the run. A middleware that catches it must rethrow it.
  */
 export class RunPaused extends LamellaError {
   /** Requests that the run waits for; none where it is cancelled at a safe point. */

@@ -158,7 +158,7 @@ export type JournalStep =
     }
   | {
       /**
-       * `response`: a model's response, after its middlewares. `messages`: others that joined the
+       * `response`: a model's response, after its middleware. `messages`: others that joined the
        * conversation. `rewrite`: the conversation after a rewrite.
        */
       readonly kind: 'response' | 'messages' | 'rewrite'
@@ -198,13 +198,13 @@ export type JournalStep =
       readonly failed?: boolean | undefined
     }
   | {
-      /** Provider's response, before its middlewares were done with it. */
+      /** Provider's response, before its middleware was done with it. */
       readonly kind: 'model'
       /** The response. */
       readonly response: ChatResponse
     }
   | {
-      /** `tool`: a tool returned. `call`: the middlewares of a tool call were done with it, failed or not. */
+      /** `tool`: a tool returned. `call`: the middleware of a tool call was done with it, failed or not. */
       readonly kind: 'tool' | 'call'
       /** Position of the call. */
       readonly address: string
@@ -262,7 +262,7 @@ export interface CheckpointState {
   readonly paused: boolean
   /** Requests that the run waits for. */
   readonly pending: readonly PendingRequest[]
-  /** Iterations that middlewares have allowed beyond the limit. @default 0 */
+  /** Iterations that middleware has allowed beyond the limit. @default 0 */
   readonly moreIterations?: number | undefined
   /** Tokens used so far. */
   readonly usage: Usage

@@ -146,11 +146,11 @@ export interface RunContext<Data = unknown> {
   interrupt<Value = unknown>(payload: unknown): Promise<Value>
 }
 
-/** One tool call. Only the middlewares further inside and the tool see assignments. */
+/** One tool call. Only the middleware further inside and the tool see assignments. */
 export interface FunctionInvocationContext<Data = unknown> {
   /** Data and controls that all contexts of the run share. */
   readonly run: RunContext<Data>
-  /** Values that the middlewares of this call and the tool share. */
+  /** Values that the middleware of this call and the tool share. */
   readonly metadata: Record<string, unknown>
   /**
    * Aborted when the run ends or another call of the batch ends it; for the tool, also at its
@@ -236,7 +236,7 @@ export interface Tool {
   readonly resumable?: boolean | undefined
   /** Lets clients see the progress that the tool yields. @default false */
   readonly publicProgress?: boolean | undefined
-  /** Values for middlewares. Never shown to the model. */
+  /** Values for middleware. Never shown to the model. */
   readonly metadata?: Readonly<Record<string, unknown>> | undefined
   /** Other names by which a model may call it. */
   readonly aliases: readonly string[]
@@ -268,7 +268,7 @@ export type Returned<Result> = Result | void | Promise<Result | void>
 /** A middleware around every tool call. */
 export interface FunctionMiddleware {
   readonly level: 'function'
-  /** Unique name among the function middlewares, for errors and logs. */
+  /** Unique name among the function middleware, for errors and logs. */
   readonly name: string
   /**
    * Kind of middleware, such as `retry`. `explain` knows the recommended order of the common ones.

@@ -1,6 +1,7 @@
 import { checkNames, checkTimeLimit } from '../base/check-options.ts'
 import { checkValue } from '../base/check-value.ts'
 import { isObject } from '../base/is-object.ts'
+import { checkJsonSchema } from '../base/json-schema.ts'
 import type { InferSchema, JsonSchema, Schema } from '../base/standard-schema.ts'
 import { checkSchema, toJsonSchema } from '../base/standard-schema.ts'
 import type { ApprovalPolicy, FunctionInvocationContext, HostedTool, Tool } from './run.ts'
@@ -26,7 +27,7 @@ export interface ToolOptions<Parameters extends Schema, Data = unknown> {
   readonly jsonSchema?: JsonSchema | undefined
   /**
    * Runs the call. A value becomes text or JSON, content parts stay unchanged, and an async
-   * generator yields progress and returns the result. Without it, the tool is only declared: a call
+   * generator yields progress and returns the result. Without it, it is a client-side tool: a call
    * pauses the run.
    */
   readonly execute?:
@@ -59,7 +60,7 @@ export interface ToolOptions<Parameters extends Schema, Data = unknown> {
    * @default false
    */
   readonly publicProgress?: boolean | undefined
-  /** Values for middlewares. Never shown to the model. @default none */
+  /** Values for middleware. Never shown to the model. @default none */
   readonly metadata?: Readonly<Record<string, unknown>> | undefined
   /**
    * Other names by which the model may call the tool, such as its old name. They are not shown, and
@@ -109,13 +110,7 @@ export function tool<Parameters extends Schema = Schema<Record<string, unknown>>
   const isPolicy = approval === 'never' || approval === 'always' || typeof approval === 'function'
   checkValue(isPolicy, 'tool: `approval`', "be 'never', 'always' or a function", approval, 'string')
   checkTimeLimit('tool', 'timeoutMs', timeoutMs)
-  const isPlain = !('~standard' in Object(options.jsonSchema))
-  checkValue(
-    isPlain,
-    'tool: `jsonSchema`',
-    'be a JSON Schema; pass a Standard Schema as `parameters`',
-    options.jsonSchema,
-  )
+  if (options.jsonSchema !== undefined) checkJsonSchema('tool: `jsonSchema`', options.jsonSchema)
   const isChecked = options.jsonSchema === undefined || given !== undefined
   checkValue(isChecked, 'tool: `jsonSchema`', 'have `parameters` beside it', options.jsonSchema)
   const source = `tool: \`${options.jsonSchema ? 'jsonSchema' : 'parameters'}\` of "${name}"`

@@ -58,6 +58,14 @@ describe.each(runModes)('a call that the model makes, %s', (mode) => {
     expect(textOf(contents)).toBe('8')
   })
 
+  test.each(['', 'null'])('runs with the arguments %j where it needs none', async (given) => {
+    const ping = tool({ name: 'ping', description: 'Pings.', execute: () => 'pong' })
+
+    const { contents } = await resultOf(callFunction('ping', given), { tools: [ping] })
+
+    expect(textOf(contents)).toBe('pong')
+  })
+
   test('does not run with arguments that are no JSON, whatever its schema takes', async () => {
     const ran: unknown[] = []
     const any = tool({

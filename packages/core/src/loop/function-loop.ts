@@ -280,7 +280,7 @@ class FunctionLoop {
     return new ChatCall(run, input, callModel)
   }
 
-  /** Adds an answer that no model call gave, as the middlewares that handle such answers leave it. */
+  /** Adds an answer that no model call gave, as the middleware that handles such answers leaves it. */
   async #say(
     answer: ChatResponse,
     kind: 'messages' | 'response' = 'messages',

@@ -17,7 +17,7 @@ import { prepareTool } from './prepare-call.ts'
 export interface FunctionPipelineInput {
   /** Tool to call. */
   readonly function: Tool
-  /** Arguments, parsed or as the model wrote them. Validated before the middlewares run. @default {} */
+  /** Arguments, parsed or as the model wrote them. Validated before the middleware runs. @default {} */
   readonly arguments?: string | Readonly<Record<string, unknown>> | undefined
   /** Id of the call, as the model gave it. @default a new id */
   readonly callId?: string | undefined
@@ -34,7 +34,7 @@ export interface FunctionPipelineInput {
 /** Runs the tool instead of its `execute`: returns the value, or sets `context.result`. */
 export type FunctionHandler = (context: FunctionInvocationContext) => unknown
 
-/** Runs tool calls through function middlewares. */
+/** Runs tool calls through function middleware. */
 export interface FunctionPipeline {
   /**
    * Runs one tool call. An error of the tool, or arguments that do not fit, become an error result;
@@ -46,7 +46,7 @@ export interface FunctionPipeline {
 }
 
 /**
- * Composes function middlewares for authors of loops. An `Agent` uses the same pipeline.
+ * Composes function middleware for authors of loops. An `Agent` uses the same pipeline.
  *
  * @example
  * ```ts

@@ -114,7 +114,7 @@ async function answerUnknown(
   return passAnswer(run, prepared, toFunctionResult(answer))
 }
 
-/** Passes the answer to a call that does not run through the middlewares that handle answers. */
+/** Passes the answer to a call that does not run through the middleware that handles answers. */
 async function passAnswer(run: Run, prepared: PreparedCall, answer: FunctionResult): Promise<Step> {
   const handlers = run.middlewares.flatMap((one) =>
     one.level === 'function' && one.processAnswer !== undefined

@@ -24,7 +24,7 @@ export interface Batch {
   readonly waiting: ReadonlyMap<string, PendingRequest>
   /** The request that the calls answer. Undefined if it was made before a pause, or never. */
   readonly requested?: RequestedTools | undefined
-  /** Middlewares of these calls asked before the run was resumed: one at a time, so that each gets its answer. */
+  /** Middleware of these calls asked before the run was resumed: one at a time, so that each gets its answer. */
   readonly oneByOne?: boolean | undefined
 }
 

@@ -47,26 +47,14 @@ export function cancelledResults(
 }
 
 /** The calls of one model response in a conversation. */
-export class CallGroup {
+export interface CallGroup {
   /** Id of the group: that of its last message with calls. */
   readonly id: string
   readonly messages: readonly Message[]
+  /** Calls without a result. */
+  readonly open: readonly FunctionCallContent[]
   /** Index at which the next message of results is inserted. */
   readonly end: number
-  readonly #all: readonly Message[]
-
-  constructor(all: readonly Message[], first: number, last: number, end: number) {
-    this.#all = all
-    this.id = all[last]!.id
-    this.messages = all.slice(first, last + 1)
-    this.end = end
-  }
-
-  /** Calls without a result. */
-  get open(): readonly FunctionCallContent[] {
-    const missing = unpaired(this.#all)
-    return contentFields(this.messages).functionCalls.filter((call) => missing.has(call))
-  }
 }
 
 /** Finds the group that one of its messages belongs to. */
@@ -79,7 +67,16 @@ export function callGroup(all: readonly Message[], messageId: string): CallGroup
   while (last + 1 < all.length && holdsCalls(all[last + 1]!)) last++
   let end = last + 1
   while (all[end]?.role === 'tool') end++
-  return new CallGroup(all, first, last, end)
+  const messages = all.slice(first, last + 1)
+  return {
+    id: all[last]!.id,
+    messages,
+    end,
+    get open() {
+      const missing = unpaired(all)
+      return contentFields(messages).functionCalls.filter((call) => missing.has(call))
+    },
+  }
 }
 
 /** The group with a call like this one that has no result yet. */

@@ -40,7 +40,7 @@ export interface ChatResponse<Value = unknown> {
    * requested or the answer does not fit it.
    */
   readonly value?: Value | undefined
-  /** Additional values from the provider or from middlewares. Empty by default. */
+  /** Additional values from the provider or from middleware. Empty by default. */
   readonly metadata: Readonly<Record<string, unknown>>
   /**
    * The provider's own response, as the SDK returned it. Undefined once a middleware has changed

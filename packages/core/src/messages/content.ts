@@ -31,7 +31,7 @@ export interface Annotation {
 export interface ContentFields {
   /** Citations and other marks on the content. */
   readonly annotations?: readonly Annotation[] | undefined
-  /** Additional values for middlewares and clients, by name. */
+  /** Additional values for middleware and clients, by name. */
   readonly metadata?: Readonly<Record<string, unknown>> | undefined
   /** Provider and model that made the content. */
   readonly origin?: Origin | undefined

@@ -12,9 +12,9 @@ describe('input of messages', () => {
   test.each([
     ['null', null],
     ['undefined', undefined],
-    ['number', 5],
-    ['object', {}],
-    ['object', []],
+    ['5', 5],
+    ['an object', {}],
+    ['a list', []],
     ['an object with kind, body', { kind: 'user', body: 'Hi.' }],
   ])('tells that it got %s', (got, entry) => {
     expect(() => toMessages([entry as never])).toThrow(
@@ -46,8 +46,8 @@ describe('a response', () => {
 
   test.each([
     ['null', null],
-    ['number', 5],
-    ['object', {}],
+    ['5', 5],
+    ['an object', {}],
   ])('cannot be %s', (got, value) => {
     expect(() => toChatResponse(value)).toThrow(`expected a response or a string, got ${got}`)
   })

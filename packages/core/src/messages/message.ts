@@ -1,6 +1,6 @@
 import type { IdSource } from '../base/create-id.ts'
 import { platformIds } from '../base/create-id.ts'
-import { described } from '../base/check-value.ts'
+import { checkValue, described } from '../base/check-value.ts'
 import { isObject } from '../base/is-object.ts'
 import type { Content, Origin } from './content.ts'
 import { textOf } from './content.ts'
@@ -20,7 +20,7 @@ export interface Message {
   readonly authorName?: string | undefined
   /** ISO 8601. */
   readonly createdAt?: string | undefined
-  /** Additional values for middlewares and clients, by name. */
+  /** Additional values for middleware and clients, by name. */
   readonly metadata?: Readonly<Record<string, unknown>> | undefined
   /** Provider and model that made the message. */
   readonly origin?: Origin | undefined
@@ -102,7 +102,11 @@ function isComplete({ id, contents }: MessageInit): boolean {
   return typeof id === 'string' && Array.isArray(contents)
 }
 
+const roles: readonly Role[] = ['system', 'user', 'assistant', 'tool']
+
 function completeMessage(entry: MessageInit, createId: IdSource['createId']): Message {
+  if (!roles.includes(entry.role))
+    checkValue(false, 'messages: `role`', `be one of ${roles.join(', ')}`, entry.role)
   if (isComplete(entry)) return entry as Message
   return { ...entry, id: entry.id ?? createId('msg'), contents: toContents(entry.contents) }
 }

@@ -14,13 +14,13 @@ export type ParsedArguments =
     }
 
 /**
- * Reads the arguments of a call. Blank text is an object without properties; what is not a JSON
- * object is an error. A `__proto__` in the text is an own property like any other, as
+ * Reads the arguments of a call. Blank text and `null` are an object without properties; what else
+ * is not a JSON object is an error. A `__proto__` in the text is an own property like any other, as
  * `JSON.parse` makes it: copy it with a spread, never with `object[key] =`.
  */
 export function parseArguments(text: string): ParsedArguments {
   try {
-    const value: unknown = JSON.parse(text.trim() || '{}')
+    const value: unknown = JSON.parse(text.trim() || '{}') ?? {}
     return isObject(value) ? { value } : { error: 'the arguments are not a JSON object' }
   } catch {
     // The parser's own message quotes the text.

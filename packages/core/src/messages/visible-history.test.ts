@@ -65,3 +65,18 @@ test('keeps what the provider asked itself, files, and results that come later',
 
   expect(visibleHistory(messages)).toEqual(messages)
 })
+
+test('results that are put in order stand in the message that was recorded last', () => {
+  const waiting: Message = { ...asked, id: 'waiting' }
+  const messages: readonly Message[] = [
+    message('assistant', call('2'), call('3')),
+    { ...message('tool', result('3')), id: 'late', metadata: { recordedAfter: 'waiting' } },
+    { ...message('tool', result('2')), id: 'early' },
+    hi,
+    waiting,
+  ]
+
+  const [, results] = visibleHistory(messages)
+
+  expect(results).toMatchObject({ id: 'late', contents: [{ callId: '2' }, { callId: '3' }] })
+})

@@ -19,14 +19,19 @@ export function visibleHistory(messages: readonly Message[]): readonly Message[]
     // Reasoning is removed together with the call that follows it.
     else if (entry.role === 'assistant') while (isThought(visible.at(-1))) visible.pop()
   }
-  return inOrder(visible)
+  return inOrder(visible, messages)
 }
 
-/** Results that came one at a time stand in one message, the last one, where they are not in the order of the calls. */
-function inOrder(messages: readonly Message[]): readonly Message[] {
+/**
+ * Results that came one at a time stand in one message where they are not in the order of the calls: the one that came
+ * last, which no model may have read.
+ */
+function inOrder(messages: readonly Message[], all: readonly Message[]): readonly Message[] {
   const results = [...matchResults(messages).results.values()].flat()
   const places = new Map(results.map((result, at) => [result as Content | undefined, at]))
   const placeOf = (part: Content | undefined): number => places.get(part) ?? -1
+  const cameAt = ({ id, metadata }: Message): number =>
+    all.findLastIndex((entry) => entry.id === (metadata?.['recordedAfter'] ?? id))
   const ordered: Message[] = []
   for (let entry of messages) {
     for (;;) {
@@ -37,7 +42,8 @@ function inOrder(messages: readonly Message[]): readonly Message[] {
         placeOf(entry.contents[0]) < placeOf(before.contents.at(-1))
       if (!isLate) break
       const contents = [...before.contents, ...entry.contents]
-      entry = { ...entry, contents: contents.toSorted((a, b) => placeOf(a) - placeOf(b)) }
+      const last = cameAt(before) > cameAt(entry) ? before : entry
+      entry = { ...last, contents: contents.toSorted((a, b) => placeOf(a) - placeOf(b)) }
       ordered.pop()
     }
     ordered.push(entry)

@@ -25,7 +25,7 @@ export interface ChatClientOptions {
   readonly name?: string | undefined
   /** Default model for calls that name none. @default none */
   readonly model?: string | undefined
-  /** Middlewares of every call through this client, outermost first. */
+  /** Middleware of every call through this client, outermost first. */
   readonly middleware?: ClientMiddlewareInput | undefined
 }
 

@@ -35,7 +35,7 @@ export interface ChatCallInput {
   readonly shown?: readonly ToolDefinition[] | undefined
 }
 
-/** Runs one model call through its middlewares. The request that was sent is on the call. */
+/** Runs one model call through its middleware. The request that was sent is on the call. */
 export type CallModel = (call: ChatCall) => Promise<ChatResponse>
 
 /** Tools and tool choice of a request. */
@@ -264,7 +264,7 @@ function withoutRemoved(
   return { ...options, tools: tools.length > 0 ? tools : undefined }
 }
 
-/** A middleware may have put another client in place. Its own middlewares run too. */
+/** A middleware may have put another client in place. Its own middleware runs too. */
 function isMiddlewareGuest(client: ChatClient, { input }: ChatCall): boolean {
   return client !== input.client && client.middleware.length > 0
 }

@@ -21,7 +21,7 @@ import { sortMiddlewares } from './sort-middleware.ts'
 
 /** Input of one model call. */
 export interface ChatPipelineInput {
-  /** Client that the call goes to. Middlewares may replace it. */
+  /** Client that the call goes to. Middleware may replace it. */
   readonly client: ChatClient
   /** Conversation to answer, oldest first. */
   readonly messages: MessageInput
@@ -42,7 +42,7 @@ export interface ChatPipelineInput {
 }
 
 /**
- * Answers the request that the middlewares have made of the context: returns a response, a text or
+ * Answers the request that the middleware has made of the context: returns a response, a text or
  * updates, or sets `context.result`.
  */
 export type ChatHandler = (
@@ -57,7 +57,7 @@ export type ChatAnswer =
   | AsyncIterable<ChatResponseUpdate>
   | undefined
 
-/** Runs model calls through chat middlewares. */
+/** Runs model calls through chat middleware. */
 export interface ChatPipeline {
   /**
    * Runs one model call. Resolves to what the outermost middleware leaves in `context.result`.
@@ -73,7 +73,7 @@ export interface ChatPipeline {
 }
 
 /**
- * Composes chat middlewares for authors of clients and of loops. An `Agent` uses the same pipeline.
+ * Composes chat middleware for authors of clients and of loops. An `Agent` uses the same pipeline.
  *
  * @example
  * ```ts

@@ -1,11 +1,12 @@
+import { none } from '../base/none.ts'
 import { LamellaError, messageOf } from '../base/lamella-error.ts'
 import { MiddlewareContractError } from '../contract/contract-error.ts'
 import type { Run } from '../run/run.ts'
 
-/** State that all middlewares of one call share. */
+/** State that all middleware of one call shares. */
 export interface PipelineCall<Result> {
   result: Result | undefined
-  /** Called before the middlewares inside `depth` run: discards registrations of the inner ones. */
+  /** Called before the middleware inside `depth` runs: discards registrations of the inner ones. */
   enter(depth: number): void
   /** Called when a middleware is done: accepts a result that the middleware assigned itself. */
   acceptResult(depth: number): void | Promise<void>
@@ -154,8 +155,8 @@ interface Middleware<Context, Result> {
 }
 
 /**
- * Nests middlewares around a handler, the first one outermost. The handler puts the result on the call;
- * `recover` says what becomes of an error that has left all middlewares.
+ * Nests middleware around a handler, the first one outermost. The handler puts the result on the call;
+ * `recover` says what becomes of an error that has left all middleware.
  */
 export function compose<Context extends View<Result>, Result, Outcome = Result>(
   middlewares: readonly Middleware<Context, Result>[],
@@ -169,15 +170,18 @@ export function compose<Context extends View<Result>, Result, Outcome = Result>(
       const running: unknown =
         middleware === undefined
           ? handler(context)
-          : middleware.process(context, () => callNext(middleware, context))
+          : middleware.process(context, (given?: unknown) => callNext(middleware, context, given))
       return running instanceof Promise ? running : Promise.resolve(running)
     } catch (error) {
       return Promise.reject(error)
     }
   }
 
-  function callNext(middleware: Middleware<Context, Result>, caller: Context): Promise<Result> {
-    if (caller.inside !== undefined) return refuse(middleware, caller)
+  type Own = Middleware<Context, Result>
+  function callNext(middleware: Own, caller: Context, given: unknown): Promise<Result> {
+    const names = given === undefined || given instanceof Error ? none : Object.keys(Object(given))
+    if (caller.inside !== undefined || names.some((name) => name in caller))
+      return refuse(middleware, caller)
     caller.call.enter(caller.depth)
     const context = (caller.inner = caller.derive())
     caller.isSent = true
@@ -317,16 +321,15 @@ export function superseded(): LamellaError {
 /** Sentinel for `inside`: the middleware has completed. */
 const over: Promise<never> = new Promise(() => {})
 
-function refuse<Result>(
-  { name }: { readonly name: string },
-  context: View<Result>,
-): Promise<never> {
+function refuse<Result>({ name }: { readonly name: string }, view: View<Result>): Promise<never> {
   const problem =
-    context.inside === over
-      ? 'called callNext() after it had returned'
-      : 'called callNext() while an earlier call was still running'
+    view.inside === undefined
+      ? 'passed a request to callNext(), which takes none; assign to the context'
+      : view.inside === over
+        ? 'called callNext() after it had returned'
+        : 'called callNext() while an earlier call was still running'
   const error = new MiddlewareContractError(name, problem)
-  context.broken = error
+  view.broken = error
   const refused = Promise.reject(error)
   // The middleware may not await the promise; the error reaches the caller through `broken`.
   refused.catch(() => {})

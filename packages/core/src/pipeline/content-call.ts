@@ -17,7 +17,7 @@ import { withValue } from './structured-output.ts'
 
 /**
  * A call whose result is made of messages: one model call, or one run. It keeps the transforms that
- * middlewares register and lets every result through them, wherever it comes from: a source that
+ * middleware registers and lets every result through them, wherever it comes from: a source that
  * streams, a plain response, or a middleware that put its own in place.
  */
 export abstract class ContentCall<Result extends ChatResponse> implements PipelineCall<Result> {
@@ -134,7 +134,7 @@ export abstract class ContentCall<Result extends ChatResponse> implements Pipeli
     return this.applyTransforms(withoutLeftovers(result, this.#settled), depth)
   }
 
-  /** Applies the transforms of the middlewares outside `depth` to a plain result. */
+  /** Applies the transforms of the middleware outside `depth` to a plain result. */
   applyTransforms(result: Result, depth: number, signal?: AbortSignal): void | Promise<void> {
     const plain = this.withOwnIds(normalizeResponse(result) as Result)
     if (!this.stream && !this.hasTransformers(depth)) {
@@ -182,7 +182,7 @@ export abstract class ContentCall<Result extends ChatResponse> implements Pipeli
     return first !== undefined && first.depth < depth
   }
 
-  /** Begins a pass through the transforms of the middlewares outside `depth`. */
+  /** Begins a pass through the transforms of the middleware outside `depth`. */
   open(
     depth: number,
     fold: ResponseFold | undefined,

@@ -31,7 +31,7 @@ export interface PreparedCall {
   readonly metadata?: Record<string, unknown> | undefined
 }
 
-/** Runs a call through its middlewares to a result. What ended the loop with it, if a middleware did, is on the call. */
+/** Runs a call through its middleware to a result. What ended the loop with it, if a middleware did, is on the call. */
 export type CallTool = (call: FunctionCall) => Promise<FunctionResult>
 
 const noProgress: never[] = []
@@ -50,7 +50,7 @@ export class FunctionCall implements PipelineCall<FunctionResult> {
   toolFault: { readonly error: unknown } | undefined
   /** True if a transform of a middleware threw, which is no fault of the tool. */
   progressFailed = false
-  /** Transforms of the tool’s progress, with the depth of their middlewares. */
+  /** Transforms of the tool’s progress, with the depth of their middleware. */
   #progress: { readonly depth: number; readonly transform: (value: unknown) => unknown }[] =
     noProgress
   /** Depth of the middleware that called `callNext()` last. */

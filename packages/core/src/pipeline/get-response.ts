@@ -19,7 +19,7 @@ interface SingleCall
   readonly parent: RunContext | undefined
 }
 
-/** One model call through the middlewares of `callModel`, without an agent around it. */
+/** One model call through the middleware of `callModel`, without an agent around it. */
 export function getResponse(
   client: ChatClient,
   callModel: CallModel,

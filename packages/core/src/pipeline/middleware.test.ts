@@ -264,7 +264,7 @@ describe('disposing of an agent', () => {
     [
       'throws all that middlewares have thrown',
       [stuck, broken],
-      new AggregateError([broken, stuck], '2 middlewares failed to dispose'),
+      new AggregateError([broken, stuck], '2 middleware failed to dispose'),
     ],
   ] as const)('%s, and disposes of the others', async (_, errors, expected) => {
     const log: string[] = []

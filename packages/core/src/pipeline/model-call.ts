@@ -6,7 +6,7 @@ import type { CallModel, ChatCall } from './chat-call.ts'
 import { callClient, ChatView } from './chat-call.ts'
 import { compose } from './compose.ts'
 
-/** Makes the function that runs one model call through its middlewares. */
+/** Makes the function that runs one model call through its middleware. */
 export function composeModelCall(
   middlewares: readonly ChatMiddleware[],
   handler: (context: ChatView) => void | Promise<void> = callClient,
@@ -20,7 +20,7 @@ export function composeModelCall(
 }
 
 /**
- * Passes an answer that no model call gave through the middlewares that handle such answers. Undefined if there are
+ * Passes an answer that no model call gave through the middleware that handles such answers. Undefined if there are
  * none. The caller's stream has what it resolves to.
  */
 export function passAnswer(

@@ -7,7 +7,7 @@ import type { FunctionMiddleware } from '../contract/run.ts'
 import { checkStore } from '../store/store-needs.ts'
 import type { KeyValueStore } from '../store/store.ts'
 
-/** Middlewares by level, in list order. */
+/** Middleware by level, in list order. */
 export interface Middlewares {
   readonly all: readonly Middleware[]
   readonly agent: readonly AgentMiddleware[]
@@ -43,7 +43,7 @@ export function sortMiddlewares(
 }
 
 /**
- * Checks that the store of an agent has what its middlewares need.
+ * Checks that the store of an agent has what its middleware needs.
  * @throws TypeError that names the middleware and what the store lacks
  */
 export function checkStoreNeeds(
@@ -72,14 +72,14 @@ export function checkPlaces(middlewares: readonly ChatMiddleware[]): void {
   }
 }
 
-/** Returns the middlewares of a run that a sub-agent with these lists inherits. */
+/** Returns the middleware of a run that a sub-agent with these lists inherits. */
 export function inheritedBy(lists: Lists, given: readonly Middleware[]): readonly Middleware[] {
   const kindOf = (one: Middleware): string => one.role ?? one.name
   const kinds = sortMiddlewares(lists, 'agent').all.map(kindOf)
   return given.filter((one) => one.inherited && !kinds.includes(kindOf(one)))
 }
 
-/** Returns true if lists hold exactly these middlewares, in this order. */
+/** Returns true if lists hold exactly this middleware, in this order. */
 export function holdsOnly(lists: Lists, all: readonly Middleware[]): boolean {
   return reach(lists, all, 0) === all.length
 }
@@ -93,7 +93,7 @@ function reach(entry: Lists, all: readonly Middleware[], from: number): number {
 }
 
 /**
- * Disposes of the middlewares that can be, the innermost first. If some fail, the others are disposed of all
+ * Disposes of the middleware that can be, the innermost first. If some fails, the rest is disposed of all
  * the same.
  * @throws what the one threw that failed, or an AggregateError
  */
@@ -108,7 +108,7 @@ export async function disposeMiddlewares(middlewares: Middlewares): Promise<void
     }
   }
   if (errors.length > 1)
-    throw new AggregateError(errors, `${errors.length} middlewares failed to dispose`)
+    throw new AggregateError(errors, `${errors.length} middleware failed to dispose`)
   if (errors.length > 0) throw errors[0]
 }
 
@@ -148,7 +148,7 @@ function describe(entry: unknown): string {
   return `an object with ${Object.keys(entry).join(', ') || 'nothing'}`
 }
 
-/** The middlewares of a client, which may be of level chat and function only. */
+/** The middleware of a client, which may be of level chat and function only. */
 export function sortClientMiddlewares(
   list: ClientMiddlewareInput = [],
 ): readonly (ChatMiddleware | FunctionMiddleware)[] {

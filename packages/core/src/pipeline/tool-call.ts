@@ -11,7 +11,7 @@ import type { FunctionCall, CallTool } from './function-call.ts'
 import { FunctionView, invokeTool } from './function-call.ts'
 
 /**
- * Makes the function that runs one tool call through its middlewares. What the tool throws becomes a
+ * Makes the function that runs one tool call through its middleware. What the tool throws becomes a
  * result; what a middleware throws does not.
  */
 export function composeToolCall(

@@ -5,7 +5,7 @@ import type { Message } from '../messages/message.ts'
 import { BaseChatClient } from './base-chat-client.ts'
 
 /**
- * The same client with middlewares around every call, for use with or without an agent. Its
+ * The same client with middleware around every call, for use with or without an agent. Its
  * existing middleware is inside the new one.
  */
 export function withMiddleware(

@@ -26,7 +26,7 @@ export interface FailedOutcome {
 
 /**
  * Adds the outcome to the error as a property that is not enumerable. It contains no blocked
- * content: of a blocked run, the tool rounds that had an effect. If middlewares transform the run's updates
+ * content: of a blocked run, the tool rounds that had an effect. If middleware transforms the run's updates
  * (`isTransformed`), it contains transformed content, and which calls did not end.
  */
 export function attachOutcome(error: unknown, run: Run, isTransformed = false): unknown {

@@ -5,7 +5,7 @@ import type { Journal } from './journal.ts'
 import { questionMark } from './journal.ts'
 
 /**
- * The questions that middlewares pause a run for. A question is known by where it is asked (a model call,
+ * The questions that middleware pauses a run for. A question is known by where it is asked (a model call,
  * a tool call), what it asks and how often the same was asked there before, so that a middleware that is
  * entered again finds its answer.
  */

@@ -32,7 +32,7 @@ export class Journal {
   state: CheckpointState | undefined
   /** The loop's end, after a pause of an agent middleware. */
   end: Step<'end'> | undefined
-  /** True if middlewares sent requests before the pause. They repeat them and receive the answers. */
+  /** True if middleware sent requests before the pause. It repeats them and receives the answers. */
   asked = false
   /** True once the run has done something that must not happen twice. */
   acted = false
@@ -121,7 +121,7 @@ export class Journal {
     return this.acted ? none : (this.state?.pending ?? none)
   }
 
-  /** True once agent middlewares have let the run in. */
+  /** True once agent middleware has let the run in. */
   get entered(): boolean {
     return this.#entered !== undefined
   }

@@ -204,9 +204,9 @@ function distinct(tools: readonly ToolDefinition[]): readonly ToolDefinition[] {
   const byName = new Map<string, ToolDefinition>()
   for (const tool of tools) {
     if (!isMade(tool)) {
-      const { name } = tool as { readonly name?: unknown }
+      const { name = 'without a name' } = Object(tool) as { readonly name?: string }
       throw new TypeError(
-        `the tool ${String(name)} is a plain object; pass tool({ name, description, parameters, execute })`,
+        `the tool ${name} is ${typeof tool === 'object' ? 'a plain object' : typeof tool}; pass tool({ name, description, parameters, execute })`,
       )
     }
     if ((byName.get(tool.name) ?? tool) !== tool) {
@@ -224,7 +224,7 @@ function distinct(tools: readonly ToolDefinition[]): readonly ToolDefinition[] {
 
 /** Also a tool in the shape of a provider's request has a type, but no schema where ours have it. */
 function isMade(tool: ToolDefinition): boolean {
-  return tool.type === 'function' ? 'jsonSchema' in tool : tool.type === 'hosted'
+  return tool?.type === 'function' ? 'jsonSchema' in tool : tool?.type === 'hosted'
 }
 
 /** A hosted tool of type `tool_search` (OpenAI), `tool_search_tool_bm25_20251119` (Anthropic) and the like. */

@@ -101,7 +101,7 @@ export interface EventDefinition<Data, Answer> {
 }
 
 /**
- * Defines a type of events that middlewares and tools send to the caller.
+ * Defines a type of events that middleware and tools send to the caller.
  * @throws TypeError that names the option; the returned function throws a TypeError for data that
  * does not fit, without the data
  */

@@ -16,7 +16,7 @@ import {
 import { lifecycle } from '@lamella/lifecycle'
 import { runs } from '../../../../tests/support/runs.ts'
 
-/** A run of two rounds and a sub-agent, with a moment in every place where middlewares are. */
+/** A run of two rounds and a sub-agent, with a moment in every place where middleware runs. */
 function make(moment: (where: string) => void, ran: string[]): Agent {
   const around = (where: string) => async (_: unknown, callNext: () => Promise<unknown>) => {
     moment(`before ${where}`)

@@ -50,7 +50,7 @@ export interface RunInit {
   readonly session?: Session | undefined
   readonly signal?: AbortSignal | undefined
   readonly parent?: RunContext | undefined
-  /** Middlewares of the run. */
+  /** Middleware of the run. */
   readonly middlewares?: readonly Middleware[] | undefined
   /** True if the parent adds the usage itself, from the response. */
   readonly isGuest?: boolean | undefined
@@ -77,7 +77,7 @@ export class Run implements RunContext {
   readonly agentName: string | undefined
   session: Session | undefined
   readonly parent: RunContext | undefined
-  /** Middlewares of the run: its sub-agents inherit some of them. */
+  /** Middleware of the run: its sub-agents inherit some of them. */
   readonly middlewares: readonly Middleware[]
   readonly depth: number
   readonly data: unknown
@@ -110,7 +110,7 @@ export class Run implements RunContext {
   partial: ResponseFold | undefined
   /** Gates of tool calls, the outermost first. */
   callGates: readonly CallGate[] = none
-  /** Iterations that middlewares have allowed beyond the limit. */
+  /** Iterations that middleware has allowed beyond the limit. */
   moreIterations = 0
   /** Number of verdicts that tool calls wait for, or that were negative. */
   verdictsOpen = 0

@@ -116,7 +116,7 @@ export class ResponseStream<Update, Final> implements AsyncIterable<Update>, Asy
     return this.#outcome!
   }
 
-  /** Ends the stream early: the request is aborted, the middlewares unwind, the cleanup hooks run. */
+  /** Ends the stream early: the request is aborted, the middleware unwinds, the cleanup hooks run. */
   async cancel(
     reason: unknown = new LamellaError('the stream was cancelled', { code: 'aborted' }),
   ): Promise<void> {

@@ -19,7 +19,7 @@ export interface UpdateFold<Update> {
 }
 
 /**
- * The way of one call's updates through the transforms of its middlewares, innermost first, into the
+ * The way of one call's updates through the transforms of its middleware, innermost first, into the
  * fold and on to the next level out. It runs once per chunk, so the common case (every transform is
  * synchronous and passes one update on) is one loop without an allocation.
  */

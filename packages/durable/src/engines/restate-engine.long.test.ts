@@ -2,15 +2,22 @@ import type { ChildProcess } from 'node:child_process'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { createServer as createServerOfHttp2 } from 'node:http2'
 import { createRequire } from 'node:module'
 import type { Server } from 'node:net'
 import { connect, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { Agent, ProviderError, tool } from '@lamella/core'
+import { callFunction, scriptedClient } from '@lamella/testing'
+import type { Context } from '@restatedev/restate-sdk'
+import { createEndpointHandler, service } from '@restatedev/restate-sdk'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { freePort } from '../../../../tests/support/free-port.ts'
 import type { TestedEngine, WorkflowAnswer } from '../testing/killed-workers.test-helper.ts'
 import { surviveKills, Workers } from '../testing/killed-workers.test-helper.ts'
+import { runDurably } from '../run/run-durably.ts'
+import { restate } from './restate-engine.ts'
 
 const runs = Number(process.env['DURABLE_RUNS'] ?? 100)
 
@@ -32,6 +39,60 @@ describe('restate', () => {
     balancer.close()
     await server.close()
   })
+
+  it('an invocation continues with its own code, and is refused with other code', async () => {
+    const note = tool({ name: 'note', description: 'Notes.', execute: () => 'noted' })
+    const started = { tools: [note], isDown: true, passes: 0 }
+    const client = scriptedClient(({ messages }) => {
+      if (messages.length === 1) return callFunction('note', {}, 'call_1')
+      if (started.isDown) throw new ProviderError('away', { kind: 'server', provider: 'scripted' })
+      return 'Done.'
+    })
+    const refusals: string[] = []
+    const changing = service({
+      name: 'changing',
+      handlers: {
+        run: async (context: Context) => {
+          started.passes++
+          const { tools } = started
+          const engine = restate(context, { retryInterval: 50, maxAttempts: 1000 })
+          return (await runDurably(new Agent({ client, tools }), 'Go.', engine)).text
+        },
+      },
+    })
+    const logger = (_: unknown, ...words: readonly unknown[]): void => {
+      const text = words.map(String).join(' ')
+      if (text.includes('RestateError') && !text.includes('away')) refusals.push(text)
+    }
+    const port = await freePort()
+    const worker = createServerOfHttp2(createEndpointHandler({ services: [changing], logger }))
+    worker.listen(port, '127.0.0.1')
+    await once(worker, 'listening')
+    await server.register(`http://127.0.0.1:${port}`)
+    const begin = async (): Promise<string> => {
+      Object.assign(started, { tools: [note], isDown: true, passes: 0 })
+      const body = await server.post('/changing/run/send', undefined)
+      await until(() => started.passes > 2)
+      return (body as { invocationId: string }).invocationId
+    }
+
+    const same = await begin()
+    started.isDown = false
+    const continued = await server.attach(same)
+    const refusalsOfSame = [...refusals]
+    const other = await begin()
+    Object.assign(started, { tools: [], isDown: false })
+    await until(() => refusals.length > 0)
+    // The earlier deployment takes it over.
+    started.tools = [note]
+    const kept = await server.attach(other)
+    worker.close()
+
+    expect([continued, refusalsOfSame]).toEqual(['Done.', []])
+    expect(refusals[0]).toMatch(/\(570\) Found a mismatch/)
+    expect(refusals[0]).toContain('tool note call_1 != model 1')
+    expect(kept).toBe('Done.')
+  }, 60_000)
 
   it('runs on two workers that are killed end with the right answer, each effect once', async () => {
     const known = new Set<string>()
@@ -63,6 +124,11 @@ describe('restate', () => {
     expect(existsSync(join(workers.folder, 'problems.txt'))).toBe(false)
   }, 900_000)
 })
+
+/** Resolves once it is true. */
+async function until(isTrue: () => boolean): Promise<void> {
+  while (!isTrue()) await new Promise((resolve) => setTimeout(resolve, 20))
+}
 
 const require = createRequire(import.meta.url)
 
@@ -118,7 +184,7 @@ async function startRestate(): Promise<RestateServer> {
       ...(body !== undefined && { method: 'POST', body: JSON.stringify(body) }),
       headers: { 'content-type': 'application/json' },
     })
-  const until = async (works: () => Promise<boolean>): Promise<void> => {
+  const untilItWorks = async (works: () => Promise<boolean>): Promise<void> => {
     while (!(await works().catch(() => false))) {
       if (child.exitCode !== null) throw new Error('the server of Restate does not start')
       await new Promise((resolve) => setTimeout(resolve, 100))
@@ -129,9 +195,9 @@ async function startRestate(): Promise<RestateServer> {
     if (!response.ok) throw new Error(`${response.url}: ${response.status} ${text}`)
     return text === '' ? undefined : JSON.parse(text)
   }
-  await until(async () => (await at(admin, '/health')).ok)
+  await untilItWorks(async () => (await at(admin, '/health')).ok)
   return {
-    register: (uri) => until(async () => (await at(admin, '/deployments', { uri })).ok),
+    register: (uri) => untilItWorks(async () => (await at(admin, '/deployments', { uri })).ok),
     post: async (path, body) => ok(await at(ingress, path, body)),
     attach: async (invocation) =>
       (await ok(await at(ingress, `/restate/invocation/${invocation}/attach`))) as WorkflowAnswer,

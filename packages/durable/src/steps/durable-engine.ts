@@ -5,6 +5,11 @@ export interface DurableEngine {
   /** Id of the workflow, the same in every pass. Keys of tool calls and the run's id come from it. @default the run's id */
   readonly id?: string | undefined
   /**
+   * Name of this process, which its steps keep: the picture of a run that moved shows it at restored calls.
+   * @default its process id
+   */
+  readonly process?: string | undefined
+  /**
    * Runs `work` once and stores the value that it resolves to, as JSON. In a later pass it resolves to that value,
    * and `work` does not run. If `work` rejects, the failure is worth a retry, and the engine decides. The same
    * name comes again where a call repeats, always in the same order: an engine that finds steps by name counts.

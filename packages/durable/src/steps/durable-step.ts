@@ -13,7 +13,10 @@ import {
 } from './stored-call.ts'
 
 /** Ways to run a step: stored, and anew where nothing was stored. */
-export type Steps = Record<'step' | 'redo', DurableEngine['step']>
+export interface Steps extends Record<'step' | 'redo', DurableEngine['step']> {
+  /** Name of the process that makes the steps. */
+  readonly process: string
+}
 
 /** Makes a model call as a step. A failure that is worth a retry is the engine's. */
 export async function modelStep(
@@ -23,7 +26,7 @@ export async function modelStep(
   callNext: () => Promise<unknown>,
 ): Promise<void> {
   const costs = costSince(context)
-  const stored = await once(steps.step, name, async (fail) => {
+  const stored = await once(steps, name, async (fail) => {
     try {
       await callNext()
       return storedModelCall(context.result!, costs(), context)
@@ -36,7 +39,7 @@ export async function modelStep(
   })
   if (stored?.kind === 'left') await steps.redo(name, callNext)
   else if (stored !== undefined) {
-    tell(context.run, { restored: name })
+    tell(context.run, { restored: name, by: stored.by })
     restoreModel(context, stored)
   }
 }
@@ -48,7 +51,7 @@ export async function toolStep(
   context: FunctionInvocationContext,
   callNext: () => Promise<unknown>,
 ): Promise<void> {
-  const stored = await once(steps.step, name, async (fail) => {
+  const stored = await once(steps, name, async (fail) => {
     try {
       await callNext()
       return storedToolCall(context)
@@ -59,29 +62,29 @@ export async function toolStep(
   })
   if (stored?.kind === 'left') await steps.redo(name, callNext)
   else if (stored !== undefined) {
-    tell(context.run, { restored: name })
+    tell(context.run, { restored: name, by: stored.by })
     restoreTool(context, stored)
   }
 }
 
-const tell = reporter<{ readonly restored: string }>('durable', undefined)
+const tell = reporter<{ readonly restored: string; readonly by: string }>('durable', undefined)
 
 /** Nothing to restore: in a later pass, the call is made again. */
 const left: StoredCall = { kind: 'left' }
 
 /** Returns what an earlier pass has stored. Undefined if the call was made in this one. */
 async function once(
-  step: DurableEngine['step'],
+  { step, process }: Steps,
   name: string,
   work: (fail: (error: unknown) => void) => Promise<StoredCall>,
-): Promise<StoredCall | undefined> {
+): Promise<(StoredCall & { readonly by: string }) | undefined> {
   let hasRun = false
   let failure: { readonly error: unknown } | undefined
   const fail = (error: unknown): void => void (failure = { error })
-  const stored = await step(name, () => {
+  const stored = await step(name, async () => {
     hasRun = true
     failure = undefined
-    return work(fail)
+    return { ...(await work(fail)), by: process }
   }).catch((error: unknown) => {
     throw failure?.error ?? error
   })

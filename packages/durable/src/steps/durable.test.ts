@@ -1,4 +1,4 @@
-import type { AgentResponse, ChatResponseUpdate, PendingRequest } from '@lamella/core'
+import type { AgentResponse, ChatResponseUpdate, PendingRequest, RunEvent } from '@lamella/core'
 import {
   Agent,
   agentMiddleware,
@@ -57,6 +57,25 @@ describe('durable', () => {
     expect(first).toMatchObject({ text: 'Done.', usage: { totalTokens: 30 }, runId: 'workflow-1' })
     expect(JSON.parse(JSON.stringify(second))).toEqual(JSON.parse(JSON.stringify(first)))
     expect([client.requests.length, keys.length]).toEqual([2, 2])
+  })
+
+  test('a restored call tells its step and the process that made it', async () => {
+    const { agent } = setUp([callFunction('note'), 'Done.'])
+    const workflow = new FakeWorkflow()
+    const told: unknown[] = []
+    const onEvent = ({ type, data }: RunEvent): void => void (type === 'durable' && told.push(data))
+    const pass = (process: string): Promise<unknown> =>
+      workflow.pass((engine) => runDurably(agent, 'Go.', { ...engine, process }, { onEvent }))
+
+    await pass('first')
+    expect(told).toEqual([])
+    await pass('second')
+
+    expect(told).toEqual([
+      { restored: 'model 0', by: 'first' },
+      { restored: 'tool note call_1', by: 'first' },
+      { restored: 'model 1', by: 'first' },
+    ])
   })
 
   test('steps have names that stay', async () => {

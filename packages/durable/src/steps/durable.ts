@@ -61,8 +61,9 @@ export function durableIn(
   redo: DurableEngine['step'],
 ): readonly (ChatMiddleware | FunctionMiddleware)[] {
   check(options)
-  const steps = { step: options.step, redo }
-  const { name: own = 'durable', models = true, tools = 'all', id } = options
+  const { name: own = 'durable', models = true, tools = 'all', id, step } = options
+  const { process = `process ${globalThis.process?.pid}` } = options
+  const steps = { step, redo, process }
   const placeOf = places()
   const atModelCalls: ChatMiddleware['process'] = (context, callNext) => {
     const { isInStep, path, inStep } = placeOf(context.run)
@@ -105,6 +106,7 @@ function check(options: DurableOptions): void {
   checkOptions('durable', options, {
     name: 'string?',
     id: 'string?',
+    process: 'string?',
     step: 'function',
     sleep: 'function?',
     wait: 'function?',

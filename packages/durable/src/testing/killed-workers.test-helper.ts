@@ -4,10 +4,11 @@ import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { Usage } from '@lamella/core'
 import { expect } from 'vitest'
 import { storedUpdates } from '../updates/stored-updates.ts'
 import { FileWorld, happenedIn } from './file-world.test-helper.ts'
-import { expectedOf } from './random-run.test-helper.ts'
+import { expectedOf, tokensOfCall } from './random-run.test-helper.ts'
 import { readAsPage } from './read-as-page.test-helper.ts'
 
 /** Orders for a worker. */
@@ -23,6 +24,7 @@ export interface WorkflowAnswer {
   readonly text: string
   readonly runId: string
   readonly status: string
+  readonly usage: Usage
 }
 
 /** Workflows of an engine, seen from outside of its workers. */
@@ -118,11 +120,14 @@ export async function surviveKills(
   const happened = happenedIn(workers.folder)
   for (const [at, seed] of seeds.entries()) {
     const workflow = workflows[at]!
-    const { text, payments } = expectedOf(workflow, seed)
+    const { text, payments, tokens } = expectedOf(workflow, seed)
     const own = happened.filter((line) => line.workflow === workflow)
     const paid = own.flatMap(({ kind, what, amount }) => (kind === 'pay' ? [[what, amount!]] : []))
     expect(answers[at]).toMatchObject({ status: 'completed', text, runId: workflow })
     expect(Object.fromEntries(paid)).toEqual(payments)
+    // A call that a kill has lost is answered by the cache.
+    const lostCalls = (tokens - (answers[at]!.usage.totalTokens ?? 0)) / tokensOfCall
+    expect(lostCalls >= 0 && Number.isInteger(lostCalls)).toBe(true)
     expect(repeatedAnswers(own)).toEqual([])
   }
   return workers.kills

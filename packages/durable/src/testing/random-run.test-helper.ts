@@ -28,6 +28,9 @@ type Plan = readonly (readonly PlannedCall[])[]
 
 const kinds = ['pay', 'look', 'refund', 'broken', 'ask', 'helper'] as const
 
+/** Tokens of each model call. */
+export const tokensOfCall = 15
+
 /** The run of a seed: tool calls of its rounds. */
 function planOf(seed: number): Plan {
   const random = testRandom(seed)
@@ -40,12 +43,20 @@ function planOf(seed: number): Plan {
   )
 }
 
-/** Answer and payments of the workflow of a seed, however often its process was killed. */
-export function expectedOf(
-  id: string,
-  seed: number,
-): { text: string; payments: Record<string, number> } {
-  const calls = planOf(seed).flat()
+/** Outcome of the workflow of a seed. */
+export interface Expected {
+  readonly text: string
+  readonly payments: Readonly<Record<string, number>>
+  /** Tokens of all model calls. One that was lost in a kill and answered by the cache has none. */
+  readonly tokens: number
+}
+
+/** Outcome of the workflow of a seed, however often its process was killed. */
+export function expectedOf(id: string, seed: number): Expected {
+  const plan = planOf(seed)
+  const calls = plan.flat()
+  const helpers = calls.filter(({ kind }) => kind === 'helper')
+  const tokens = tokensOfCall * (plan.length + 1 + 2 * helpers.length)
   const paying = calls.flatMap(({ kind, id: call }): [string, number][] => {
     if (kind === 'helper') return [[`${id}/helper ${call}/pay inner`, amountOf(call)]]
     const pays = kind === 'pay' || (kind === 'refund' && isApproved(call))
@@ -54,7 +65,7 @@ export function expectedOf(
   const looks = calls
     .filter(({ kind }) => kind === 'look')
     .map(({ id: call }) => `${call}=${mailOf(call)}`)
-  return { text: `Done. ${looks.join(' ')}`.trim(), payments: Object.fromEntries(paying) }
+  return { text: `Done. ${looks.join(' ')}`.trim(), payments: Object.fromEntries(paying), tokens }
 }
 
 const vault = pii({ vault: true })

@@ -80,6 +80,9 @@ function readRecord(line: string): AuditLine | undefined {
 function messagesOf(
   value: unknown,
 ): { readonly role: 'user'; readonly contents: readonly Content[] }[] | undefined {
-  const isMessage = (entry: unknown): boolean => isObject(entry) && Array.isArray(entry['contents'])
+  const isPart = (part: unknown): boolean =>
+    isObject(part) && (part['type'] !== 'text' || typeof part['text'] === 'string')
+  const isMessage = (entry: unknown): boolean =>
+    isObject(entry) && Array.isArray(entry['contents']) && entry['contents'].every(isPart)
   return Array.isArray(value) && value.length > 0 && value.every(isMessage) ? value : undefined
 }

@@ -34,38 +34,41 @@ export async function casesFromRecordings(recordings: Texts): Promise<GatheredCa
   return { cases, skipped }
 }
 
-interface Part {
-  readonly type?: unknown
-  readonly fn?: unknown
-  readonly name?: string
-  readonly text?: string
-  readonly error?: string
-  readonly parts?: readonly Part[]
-}
+type Fields = Readonly<Record<string, unknown>>
 
 /** Results of tool calls in the messages of a recorded run, in their order. */
-function toolResultsOf(lines: readonly Readonly<Record<string, unknown>>[]): RecordedToolResult[] {
+function toolResultsOf(lines: readonly Fields[]): RecordedToolResult[] {
   const calls = new Map<unknown, { readonly name: string; readonly arguments: string }>()
   const results: RecordedToolResult[] = []
   for (const { k, parts } of lines) {
-    if (k !== 'msg' || !Array.isArray(parts)) continue
-    for (const part of parts as readonly Part[]) {
-      if (part.type === 'function-call')
-        calls.set(part.fn, { name: part.name ?? '', arguments: part.text ?? '' })
-      const call = part.type === 'function-result' ? calls.get(part.fn) : undefined
+    if (k !== 'msg') continue
+    for (const { type, fn, name, text: written, error, parts: inner } of partsOf(parts)) {
+      if (type === 'function-call')
+        calls.set(fn, { name: wordsOf(name), arguments: wordsOf(written) })
+      const call = type === 'function-result' ? calls.get(fn) : undefined
       if (call === undefined) continue
-      const text = (part.parts ?? []).map((inner) => inner.text ?? '').join('')
+      const text = partsOf(inner)
+        .map((part) => wordsOf(part['text']))
+        .join('')
       results.push({
         name: call.name,
         arguments: parseArguments(call.arguments).value,
-        ...(part.error === undefined ? { result: text } : { error: text || part.error }),
+        ...(error === undefined ? { result: text } : { error: text || wordsOf(error) }),
       })
     }
   }
   return results
 }
 
-function readLine(line: string): Readonly<Record<string, unknown>>[] {
+function partsOf(parts: unknown): readonly Fields[] {
+  return Array.isArray(parts) ? parts.filter(isObject) : []
+}
+
+function wordsOf(value: unknown): string {
+  return typeof value === 'string' ? value : ''
+}
+
+function readLine(line: string): Fields[] {
   try {
     const value: unknown = JSON.parse(line)
     return isObject(value) ? [value] : []

@@ -1,8 +1,9 @@
 import type { CheckContext, GuardrailSubject, Verdict } from '@lamella/guardrail'
+import { isObject } from '@lamella/core/authoring'
 import type { ContentAction } from './content-action.ts'
 import { worstAction } from './content-action.ts'
 import type { ModerationInput, ModerationScore, Moderator } from '../moderators/moderator.ts'
-import { worstScores } from '../moderators/moderator.ts'
+import { moderationFailed, worstScores } from '../moderators/moderator.ts'
 
 /** Rules for asking moderators and for their scores. */
 export interface ModerationRules {
@@ -69,7 +70,7 @@ async function ask(
   const { moderators, combine } = rules
   if (combine === 'first') return firstToAnswer(moderators, input, about)
   const settled = await Promise.allSettled(
-    moderators.map((moderator) => moderator.moderate(input, about.signal, about.run)),
+    moderators.map((moderator) => scoresOf(moderator, input, about)),
   )
   const scores = settled.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []))
   const failed = settled.find(({ status }) => status === 'rejected')
@@ -89,13 +90,29 @@ async function firstToAnswer(
   let failure: unknown
   for (const moderator of moderators) {
     try {
-      return await moderator.moderate(input, signal, run)
+      return await scoresOf(moderator, input, { run, signal })
     } catch (error) {
       signal.throwIfAborted()
       failure = error
     }
   }
   throw failure
+}
+
+/** Asks a moderator. Anything but scores is no verdict, so that it cannot pass for one. */
+async function scoresOf(
+  moderator: Moderator,
+  input: ModerationInput,
+  { run, signal }: Pick<CheckContext, 'run' | 'signal'>,
+): Promise<Scores> {
+  const scores: unknown = await moderator.moderate(input, signal, run)
+  if (isObject(scores) && Object.values(scores).every(isScore)) return scores as Scores
+  throw moderationFailed(moderator.name, 'must return scores by category, { flagged, score }')
+}
+
+function isScore(value: unknown): boolean {
+  if (!isObject(value)) return false
+  return typeof value['flagged'] === 'boolean' && Number.isFinite(value['score'])
 }
 
 function imageOf(

@@ -64,6 +64,24 @@ describe('several moderators', () => {
   })
 })
 
+test.each<[unknown]>([
+  [null],
+  [undefined],
+  [true],
+  ['safe'],
+  [[]],
+  [{ fish: 0.1 }],
+  [{ fish: { flagged: 'no', score: 0 } }],
+  [{ fish: { flagged: false } }],
+  [{ fish: { flagged: false, score: Number.NaN } }],
+])('an answer without scores is no verdict: %o', async (answer) => {
+  const moderation: Moderator = { name: 'odd', moderate: async () => answer as never }
+
+  for (const combine of ['any', 'all', 'first'] as const) {
+    expect(await judged('a cat', { moderation, combine })).toBe('guardrail_error')
+  }
+})
+
 test('the strictest action of what is flagged counts, and the worst category is named', async () => {
   const both: Moderator = {
     name: 'both',

@@ -1,5 +1,6 @@
 import type { InjectionSignal } from './injection-signal.ts'
 import { lettersOf, normalizedStems, signalsOf } from './injection-signal.ts'
+import { ownWords } from './own-words.ts'
 
 /** Words of one language for dropping instructions. They are stems, because endings follow. */
 export interface Phrases {
@@ -28,6 +29,14 @@ export function foreignOverrides(phrases: readonly Phrases[]): readonly Injectio
   return phrases.flatMap(({ language, after = '\\b', ...said }) => {
     const stems = (phrase: keyof typeof said): string =>
       `${after}(?:${normalizedStems(said[phrase])})`
+    const { before, behind } = ownWords[language] ?? {}
+    const notOwn = (phrase: 'said' | 'earlier'): string =>
+      [
+        after,
+        before === undefined ? '' : `(?<!${normalizedStems(before)})`,
+        `(?:${normalizedStems(said[phrase])})`,
+        behind === undefined ? '' : `(?!${normalizedStems(behind)})`,
+      ].join('')
     const make = signalsOf('override', language)
     // Of languages with letters of their own.
     const isForeign = after !== '\\b'
@@ -35,7 +44,7 @@ export function foreignOverrides(phrases: readonly Phrases[]): readonly Injectio
     const near = { ...more, anyOrder: true }
     return [
       make(0.8, [stems('drop'), stems('orders'), stems('which')], near),
-      make(0.8, [stems('drop'), stems('said'), stems('earlier')], near),
+      make(0.8, [stems('drop'), notOwn('said'), notOwn('earlier')], near),
       make(0.7, [stems('drop'), stems('everything')], { ...near, within: 24 }),
       make(0.6, stems('fresh'), more),
     ]

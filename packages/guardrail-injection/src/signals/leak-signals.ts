@@ -28,7 +28,7 @@ export const leakSignals: readonly InjectionSignal[] = [
     [
       tell,
       words('your'),
-      words('(?:prompts?|instructions?|directives?|preprompt|programming|guidelines|rules)'),
+      `${words('(?:prompts?|instructions?|directives?|preprompt|programming|guidelines|rules)')}(?! (?:for|on|about) (?:the |a |an |how to )?[a-z]{3,20}ing\\b)`,
     ],
     { within: 12 },
   ),

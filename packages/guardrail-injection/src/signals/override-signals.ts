@@ -16,6 +16,9 @@ const orders = words(
 const said = words(
   'instruct|instruction|instructions|instructed|directions?|directives?|prompts?|prompting|rules?|guidelines?|orders|commands?|constraints?|restrictions?|limitations?|programming|training|context|text|messages?|tasks?|requests?|conversations?|content|input|statements?|assignments?|questions?|information|knowledge|data|responses?|things',
 )
+// Of a table, a file or a mailbox, and not of a conversation.
+const things =
+  '(?:rows?|columns?|cells?|lines?|entries|records?|values?|versions?|files?|errors?|warnings?|commits?|pages?|drafts?|e-?mails?)\\b'
 const make = signalsOf('override', 'en')
 
 /** Attempts to replace the instructions of the model, in English. */
@@ -46,9 +49,9 @@ export const overrideSignals: readonly InjectionSignal[] = [
     [
       drop,
       words('everything|anything|all|all of it|all of that|all of this'),
-      words(
+      `${words(
         'above|before|previous|previously|prior|earlier|until now|so far|up to now|to your core',
-      ),
+      )}(?! ${things})`,
     ],
     { within: 24 },
   ),

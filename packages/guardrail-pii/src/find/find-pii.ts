@@ -142,10 +142,11 @@ export function byKind<T>(values: Readonly<Record<string, T>>): Record<string, T
 
 /**
  * Matches within every find of a built-in recognizer: a long word, two digits near each other, a digit and a
- * capital in one word, a sign of an address or of a value, a word for a password, or three pairs of hexadecimal digits.
+ * capital in one word, a sign of an address or of a value, a word for a password or in quotes, or three pairs of
+ * hexadecimal digits.
  */
 const clue =
-  /(?:^|\s)\S{12}|\d(?:[ ./()\u2010-\u2013-]{0,3}\d|\S{0,10}[A-Z\d])|[A-Z]\S{0,10}\d|[@:=[(]|[Pp][Aa][Ss][Ss]|[Pp][Ww][Dd]|\.[^\s.]|--|[\da-fA-F]{2} [\da-fA-F]{2} [\da-fA-F]{2}/
+  /(?:^|\s)\S{12}|\d(?:[ ./()\u2010-\u2013-]{0,3}\d|\S{0,10}[A-Z\d])|[A-Z]\S{0,10}\d|[@:=[(]|[Pp][Aa][Ss][Ss]|[Pp][Ww][Dd]|\.[^\s.]|--|["'][^\s"']{4,}["']|[\da-fA-F]{2} [\da-fA-F]{2} [\da-fA-F]{2}/
 
 const folded = (text: string): string => text.normalize('NFKC').toLowerCase()
 

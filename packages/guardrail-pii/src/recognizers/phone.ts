@@ -9,10 +9,13 @@ const opening = /\+ ?$/
 const wordBefore = /(?:[A-Za-z\u00c0-\u024f\u0370-\u052f@%/.]|\d[:+-])$/
 // A number behind these is an amount, a count or a part of one.
 const amountBefore = /(?:[#_]|\p{Sc}|\d,)$/u
-const currency = 'EUR|USD|GBP|CHF|JPY|CNY|INR|PLN|SEK|NOK|DKK|CZK|HUF|RON|BRL|KRW|TRY|AUD|CAD'
+const currency =
+  'EUR|USD|GBP|CHF|JPY|CNY|INR|PLN|SEK|NOK|DKK|CZK|HUF|RON|BRL|KRW|TRY|AUD|CAD|SGD|HKD|NZD|MXN|ZAR|ILS|AED|THB|IDR|RUB|UAH|BTC|ETH'
+const moneyWords =
+  'zł|kr|Kč|Ft|dollars?|euros?|pounds?|francs?|yen|yuan|rupees?|rubles?|pesos?|reais|Dollar|Euro|Franken|руб'
 const moneyBefore = new RegExp(`(?:\\p{Sc}|\\b(?:${currency})|\\bRs\\.?)[ \\u00a0]?$`, 'u')
 const moneyAfter = new RegExp(
-  `^(?:,\\d\\d?)?[ \\u00a0]?(?:\\p{Sc}|(?:${currency}|zł|kr|Kč|Ft)(?![\\p{L}\\d]))`,
+  `^(?:,\\d\\d?)?[ \\u00a0]?(?:\\p{Sc}|[円元원]|(?:${currency}|${moneyWords})(?![\\p{L}\\d]))`,
   'u',
 )
 // Digits in one piece, or in groups of three.

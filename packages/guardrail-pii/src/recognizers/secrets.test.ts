@@ -163,7 +163,18 @@ describe('secrets that people and programs write down', () => {
     ["ALTER ROLE ada WITH PASSWORD 'brass-kettle';", 'brass-kettle'],
     ['{"auths":{"r.example":{"auth":"YWRhOmJyYXNzLWtldHRsZQ=="}}}', 'YWRhOmJyYXNzLWtldHRsZQ=='],
     ['db.example:5432:shop:ada:k3ttle-brass', 'k3ttle-brass'],
+    ["CREATE USER ada IDENTIFIED BY 'BrassKettle'", 'BrassKettle'],
+    ["CREATE LOGIN ada WITH PASSWORD = N'Br4ss!Kettle';", 'Br4ss!Kettle'],
     ['data:\n  password: YnJhc3Mta2V0dGxl\n', 'YnJhc3Mta2V0dGxl'],
+    ['kind: Secret\ndata:\n  db: YnJhc3Mta2V0dGxl\n', 'YnJhc3Mta2V0dGxl'],
+    ['requirepass k3ttle-brass', 'k3ttle-brass'],
+    ['kubeadm join 10.0.0.1:6443 --token k3y9sq.2mz7pl5xwk3y9sq2', 'k3y9sq.2mz7pl5xwk3y9sq2'],
+    [`GEMINI=AQ.Ab8R${random}abcd`, `AQ.Ab8R${random}abcd`],
+    [`dtn_${hex}${hex.slice(0, 24)}`, `dtn_${hex}${hex.slice(0, 24)}`],
+    [
+      `pk_12345678_${random.slice(0, 32).toUpperCase()}`,
+      `pk_12345678_${random.slice(0, 32).toUpperCase()}`,
+    ],
     [
       `docker swarm join --token SWMTKN-1-3pu6hszjas19xyp7ghgosyx9k8atbfcr8p2is99znpy26u2lkl-7p73s1dx5in4tatdymyhg9hu2 10.0.0.1:2377`,
       'SWMTKN-1-3pu6hszjas19xyp7ghgosyx9k8atbfcr8p2is99znpy26u2lkl-7p73s1dx5in4tatdymyhg9hu2',
@@ -180,6 +191,9 @@ describe('secrets that people and programs write down', () => {
     'pass: 12, fail: 3',
     'auth: oauth2',
     "WITH PASSWORD '<your password>'",
+    "IDENTIFIED BY 'password'",
+    'data:\n  replicas: ConfigurationOfSomething',
+    'docker run --token abcdef.0123456789abcdef',
     '"auth": "required"',
     'src:12:error:in:something',
   ])('%s is none', (text) => {

@@ -42,15 +42,22 @@ const shortLabel =
 const authLabel =
   /(?<![\w-])(?:auth|x-auth)["']?[ \t]{0,2}[:=][ \t]{0,3}["'`]?(?<value>[A-Za-z0-9_+/=.~-]{12,512})/i
 const identifiedBy =
-  /\bidentified\s{1,4}(?:with\s{1,4}["']?\w{1,40}["']?\s{1,4})?(?:by|as)\s{1,4}(?:password\s{1,4})?["'](?<value>[^"'\s]{4,128})["']/i
+  /\bidentified\s{1,4}(?:with\s{1,4}["']?\w{1,40}["']?\s{1,4})?(?:by|as)\s{1,4}(?:password\s{1,4})?N?["'](?<value>[^"'\s]{4,128})["']/i
 const withPassword =
-  /\b(?:with|set|encrypted|role|user)\s{1,4}(?:encrypted\s{1,4})?password\s{1,4}(?:=\s{0,4})?["'](?<value>[^"'\s]{4,128})["']/i
+  /\b(?:with|set|encrypted|role|user)\s{1,4}(?:encrypted\s{1,4})?password\s{1,4}(?:=\s{0,4})?N?["'](?<value>[^"'\s]{4,128})["']/i
 // Of a container registry: user and password in base64.
 const registryAuth =
   /"(?:auth|identitytoken)"\s{0,3}:\s{0,3}"(?<value>[A-Za-z0-9+/]{8,2048}={0,2})"/
 // A line of `.pgpass`: host, port, database, user, password.
 const pgpass =
   /(?<![^\n])[\w.*-]{1,80}:(?:\d{2,5}|\*):[\w*-]{1,63}:[\w*.-]{1,63}:(?<value>[^\s:]{4,128})(?![^\r\n])/
+// A line of YAML whose value is text in base64, as in each secret of Kubernetes, whatever its name is.
+const encodedLine =
+  /(?<![^\n])[ \t]{1,12}[\w.-]{1,40}:[ \t]{1,4}["']?(?<value>[A-Za-z0-9+/]{12,2048}={0,2})["']?[ \t]{0,4}(?![^\r\n])/
+// Passwords of a server in its own settings, and tokens that a machine joins a cluster with.
+const serverPassword =
+  /(?<![\w-])(?:requirepass|masterauth)[ \t]{1,8}["']?(?<value>[^\s"']{6,256})/i
+const joinToken = /(?<=\s)--token[ =]{1,3}(?<value>[a-z0-9]{6}\.[a-z0-9]{16})(?![\w.])/
 const crypt =
   /(?<![\w$])(?<value>\$2[abxy]?\$\d\d\$[./A-Za-z0-9]{53}|\$[156y]\$(?:[\w=,]{1,30}\$)?[./A-Za-z0-9]{1,22}\$[./A-Za-z0-9]{22,86}|\$argon2(?:id|i|d)\$[\w=,$]{8,60}\$[A-Za-z0-9+/]{8,90}\$[A-Za-z0-9+/]{16,180})(?![./A-Za-z0-9])/
 const urlUser =
@@ -96,6 +103,17 @@ const told = [
     check: (match) => !isPlaceholder(match) && 0.85,
   }),
   patternRecognizer({ kind, pattern: registryAuth, check: (match) => isEncodedText(match) && 0.9 }),
+  patternRecognizer({ kind, pattern: encodedLine, check: (match) => isEncodedText(match) && 0.7 }),
+  patternRecognizer({
+    kind,
+    pattern: serverPassword,
+    check: (match) => looksPassword(match) && 0.85,
+  }),
+  patternRecognizer({
+    kind,
+    pattern: joinToken,
+    check: (match) => looksRandom(match.replace('.', '')) && 0.85,
+  }),
   patternRecognizer({ kind, pattern: pgpass, check: (match) => looksPassword(match) && 0.8 }),
   patternRecognizer({ kind, pattern: netrc, check: (match) => !isPlaceholder(match) && 0.8 }),
   patternRecognizer({ kind, pattern: crypt, score: 0.9 }),
@@ -232,7 +250,7 @@ function looksSecret(value: string): boolean {
 }
 
 const placeholder =
-  /^(?:<.*|\$.*|\{.*|%.*%?|\[.*|\*+|x+|\.+|null|none|undefined|true|false|your[_-].*|my[_-].*|changeme|redacted|placeholder)$|\.\.\.|\*\*\*|xxxx|example(?:key)?$|example[_-]?(?:key|token|secret)|(?:process|os)\.env|getenv|secrets?\./i
+  /^(?:<.*|\$.*|\{.*|%.*%?|\[.*|\*+|x+|\.+|null|none|undefined|true|false|your[_-].*|my[_-].*|pass|passw(?:or)?d|pwd|secret|changeme|redacted|placeholder)$|\.\.\.|\*\*\*|xxxx|example(?:key)?$|example[_-]?(?:key|token|secret)|(?:process|os)\.env|getenv|secrets?\./i
 
 function isPlaceholder(value: string): boolean {
   return placeholder.test(value)

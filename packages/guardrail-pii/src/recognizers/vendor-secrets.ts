@@ -6,7 +6,7 @@ export const vendorSecrets: readonly string[] = [
   // Clouds
   String.raw`(?:AKIA|ASIA|ABIA|ACCA|A3T[A-Z0-9])[A-Z0-9]{16}`,
   String.raw`ABSK[A-Za-z0-9+/]{109,269}={0,2}|bedrock-api-key-[A-Za-z0-9+/]{20,}={0,2}|amzn\.mws\.[0-9a-f-]{36}`,
-  String.raw`AIza[\w-]{35}|ya29\.[\w.-]{20,}|GOCSPX-[\w-]{28}|LTAI[A-Za-z0-9]{17,21}`,
+  String.raw`AIza[\w-]{35}|AQ\.Ab8[\w-]{40,60}|ya29\.[\w.-]{20,}|GOCSPX-[\w-]{28}|LTAI[A-Za-z0-9]{17,21}`,
   String.raw`[A-Za-z0-9_~.]{3}\dQ~[\w~.-]{31,34}|do[opr]_v1_[0-9a-f]{64}|dapi[0-9a-f]{32}(?:-\d)?`,
   String.raw`(?:cfat|cfut|cfk)_[A-Za-z0-9_-]{20,}|v1\.0-[0-9a-f]{24}-[0-9a-f]{146}|fo1_[\w-]{43}|fm[12][ar]?_[A-Za-z0-9+/]{40,}={0,3}`,
   String.raw`HRKU-[\w-]{40,}|vc[a-z]_[A-Za-z0-9]{24,}|tk-us-[\w-]{48}|fio-u-[\w=-]{64}|LKAQ[A-Za-z0-9]{16,}`,
@@ -34,7 +34,7 @@ export const vendorSecrets: readonly string[] = [
   // Further vendors, by their documentation
   String.raw`sbp_[0-9a-f]{40}|sb_secret_[\w-]{20,}|nfp_[A-Za-z0-9]{36,40}|rnd_[A-Za-z0-9]{28,}|napi_[a-z0-9]{60,}|re_[A-Za-z0-9]{8}_[A-Za-z0-9]{24}|sk-lf-[0-9a-f-]{36}|pat[A-Za-z0-9]{14}\.[0-9a-f]{64}|CFPAT-[\w-]{43}`,
   String.raw`hc[abc]ik_[a-z0-9]{58}|ph[cx]_[A-Za-z0-9]{40,}|bkua_[a-z0-9]{40}|CCIPAT_[A-Za-z0-9]{22}_[0-9a-f]{40}|rzp_(?:live|test)_[A-Za-z0-9]{14}|pat-(?:na|eu)\d-[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|oy2[a-z0-9]{43}|cio[A-Za-z0-9]{32}|AKID[A-Za-z0-9]{32}|AQVN[\w-]{35,38}`,
-  String.raw`SWMTKN-1-[a-z0-9]{49,50}-[a-z0-9]{25}|SWMKEY-1-[A-Za-z0-9+/]{43}|csk-[a-z0-9]{40,60}|fw_[A-Za-z0-9]{22,40}|tgp_v1_[\w-]{40,}|fc-[0-9a-f]{32}|jina_[0-9a-f]{32}[\w-]{20,}|e2b_[0-9a-f]{40}|llx-[A-Za-z0-9]{40,}|polar_(?:oat|pat)_[A-Za-z0-9]{30,}|rpa_[A-Z0-9]{30,}|sk-helicone-[\w-]{20,}`,
+  String.raw`SWMTKN-1-[a-z0-9]{49,50}-[a-z0-9]{25}|SWMKEY-1-[A-Za-z0-9+/]{43}|csk-[a-z0-9]{40,60}|fw_[A-Za-z0-9]{22,40}|tgp_v1_[\w-]{40,}|fc-[0-9a-f]{32}|jina_[0-9a-f]{32}[\w-]{20,}|e2b_[0-9a-f]{40}|llx-[A-Za-z0-9]{40,}|dtn_[0-9a-f]{64}|pdl_(?:live|sdbx)_apikey_01[a-z0-9]{24}_[A-Za-z0-9]{22}_[A-Za-z0-9]{3}|pk_\d{5,12}_[A-Z0-9]{32}|polar_(?:oat|pat)_[A-Za-z0-9]{30,}|rpa_[A-Z0-9]{30,}|sk-helicone-[\w-]{20,}`,
   // Tokens of several vendors
   String.raw`ey[A-Za-z0-9]{15,}\.ey[A-Za-z0-9/\\_-]{15,}(?:\.[A-Za-z0-9/\\_-]{0,2000})?={0,2}|EAA[A-Z][A-Za-z0-9]{90,}|\d{15,16}\|[\w-]{27,40}|A{20,24}[A-Za-z0-9%]{60,120}|[sp]k\.eyJ[\w-]{20,}\.[\w-]{20,}|pk\.[a-z0-9]{60}\.[a-z0-9]{22}|sha256~[\w-]{43}|[A-Za-z0-9_]{6}_[A-Za-z0-9]{29}_mmk`,
 ]

@@ -66,7 +66,7 @@ function startFacts(audit: RunAudit, context: AgentContext): AuditFacts {
 
 const known = new WeakMap<AgentInfo, AuditFacts>()
 
-/** Names of an agent's middlewares, which never change. */
+/** Names of an agent's middleware, which never change. */
 function middlewaresOf(agent: AgentInfo): AuditFacts {
   const before = known.get(agent)
   if (before !== undefined) return before

@@ -236,7 +236,7 @@ describe('single flight', () => {
 })
 
 describe('single flight of two processes', () => {
-  /** Two middlewares share a store as two processes do. */
+  /** Two pieces of middleware share a store as two processes do. */
   function twoProcesses(store: KeyValueStore, clock: TestClock) {
     const model = gatedModel()
     const middleware = (): ChatMiddleware => cache({ store, clock, storeTimeoutMs: 60_000 })

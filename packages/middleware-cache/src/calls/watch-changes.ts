@@ -2,7 +2,7 @@ import type { ChatContext, ChatResponse } from '@lamella/core'
 import { canonicalJson, ResponseFold } from '@lamella/core/authoring'
 
 /**
- * Records an answer as it passes this middleware, to tell later whether middlewares further out changed
+ * Records an answer as it passes this middleware, to tell later whether middleware further out changed
  * it: removed something, or added something of this caller's.
  */
 export function watchChanges(context: ChatContext): (response: ChatResponse) => boolean {

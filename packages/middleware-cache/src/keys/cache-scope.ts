@@ -44,7 +44,7 @@ const tenantName = /^(tenant|org|organi[sz]ation|account|workspace|customer)(_?i
 /** Makes the error for a cache that does not know who may share its answers. */
 export function scopeMissing(middleware: string, why: string): LamellaError {
   return new LamellaError(
-    `${middleware}: ${why}; say by \`scope\` who shares answers, even if it is 'shared'`,
+    `${middleware}: ${why}; set \`scope\` to say who shares answers: 'tenant', 'session', 'run', 'shared' or a function`,
     { code: 'cache_scope_missing' },
   )
 }

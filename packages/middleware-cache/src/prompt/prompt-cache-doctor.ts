@@ -96,7 +96,7 @@ export function promptCacheDoctor(
   }
   const report = reporter('prompt_cache', options.onEvent)
   const conversations = new Map<string, Call>()
-  /** The call in progress, by the metadata that all middlewares of a call share. */
+  /** The call in progress, by the metadata that all middleware of a call shares. */
   const current = new WeakMap<object, Call>()
   const flat = flatten(middlewares)
   const chats = flat.filter(({ level }) => level === 'chat')

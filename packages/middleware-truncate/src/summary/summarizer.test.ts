@@ -335,7 +335,11 @@ describe('the middleware', () => {
   })
 })
 
-describeContract(middlewareContract({ create: () => summarizer({ maxMessages: 30 }) }), {
-  describe,
-  it,
-})
+describeContract(
+  middlewareContract({
+    create: () => summarizer({ maxMessages: 30 }),
+    createWithLimit: (ms) =>
+      summarizer({ maxMessages: 2, store: memoryStore(), storeTimeoutMs: ms }),
+  }),
+  { describe, it },
+)

@@ -5,7 +5,7 @@ import { talk } from '../turns/conversation.test-helper.ts'
 import type { HistoryTruncatorOptions } from '../index.ts'
 import { historyTruncator, summarizer } from '../index.ts'
 
-/** Messages of the model when both middlewares are in the recommended order. */
+/** Messages of the model when both are in the recommended order. */
 async function sent(options: HistoryTruncatorOptions, stream: boolean, summary = 'In short: tea.') {
   const client = scriptedClient(() => 'Fine.')
   const writer = scriptedClient(() => summary)

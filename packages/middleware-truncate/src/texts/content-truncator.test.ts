@@ -364,6 +364,10 @@ describe('the middleware', () => {
 describeContract(
   middlewareContract({
     create: () => contentTruncator({ maxChars: 200, spill: { store: memoryStore() } }),
+    createWithLimit: (ms) => {
+      const spill = { store: memoryStore(), ttlMs: ms, storeTimeoutMs: ms }
+      return contentTruncator({ maxChars: 20, spill })
+    },
   }),
   { describe, it },
 )

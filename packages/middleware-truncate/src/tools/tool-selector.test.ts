@@ -109,6 +109,8 @@ describeContract(
   middlewareContract({
     name: 'toolSelector',
     create: () => toolSelector({ client: scriptedClient(() => 'none') }),
+    createWithLimit: (ms) =>
+      toolSelector({ client: scriptedClient(() => 'test_tool'), maxTools: 0, timeoutMs: ms }),
     texts: ['Anything at all.'],
   }),
   { describe, it },

@@ -7,7 +7,7 @@ export interface CurrentRun {
 }
 
 /**
- * Finds the current run in the messages of a call. Messages that middlewares added behind those from before the
+ * Finds the current run in the messages of a call. Messages that middleware added behind those from before the
  * run belong to it. Without a run around the call, the last turn of the user is the current one.
  */
 export function currentRun({ run, messages }: ChatContext): CurrentRun {

@@ -91,7 +91,7 @@ export interface TracingOptions extends MiddlewareOptions<TracedContext, Tracing
   /**
    * Types of run events that are written on spans, with their plain values. Events of other types
    * are not written.
-   * @default those of Lamella's middlewares, none of which carries content
+   * @default those of Lamella's middleware, none of which carries content
    */
   readonly events?: readonly string[] | undefined
   /** Cost of a model call, in `currency`. */

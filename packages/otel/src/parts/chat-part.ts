@@ -17,7 +17,7 @@ import type { RunTrace } from '../telemetry/run-trace.ts'
 import { newTrace, traceOf } from '../telemetry/run-trace.ts'
 import type { Telemetry } from '../telemetry/telemetry.ts'
 
-/** The middleware around a model call, all its attempts included: `chat`. `own` are the middlewares it is one of. */
+/** The middleware around a model call, all its attempts included: `chat`. `own` is the middleware that it is part of. */
 export function chatPart(
   telemetry: Telemetry,
   own: readonly Middleware[],

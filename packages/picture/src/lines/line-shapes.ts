@@ -5,7 +5,7 @@ const text = { type: 'string' } as const
 const number = { type: 'number' } as const
 /** Numbers of calls, probes, messages and repetitions. */
 const count = { type: 'integer', minimum: 0, maximum: 1_000_000_000 } as const
-/** Number of a probe: there are as many as middlewares. */
+/** Number of a probe: there are as many as there is middleware. */
 const probe = { type: 'integer', minimum: 0, maximum: 10_000 } as const
 const counts = { type: 'array', items: count } as const
 const part = { $ref: '#/$defs/part' } as const

@@ -108,7 +108,7 @@ function rowOf(call: CallPicture, kind: OnionRow['kind'], name: string): OnionRo
     name,
     call,
     place: undefined,
-    marks: isPlanned(run) ? [] : callMarks(call),
+    marks: isPlanned(run) ? [] : [...restoredMarks(call), ...callMarks(call)],
     bars: passes.map((pass) => barOf(pass, run, 'inside')),
     totalMs: lengthOf(passes, run),
     ownMs: undefined,
@@ -217,6 +217,16 @@ function callMarks(call: CallPicture): Mark[] {
       },
     ]
   return []
+}
+
+/** Tells that the call was made before, by another process of a durable run. */
+function restoredMarks({ events, line }: CallPicture): Mark[] {
+  if (line.type === 'run') return []
+  return events.flatMap(({ type, facts = {} }): Mark[] =>
+    type === 'durable' && facts['restored'] !== undefined
+      ? [{ kind: 'answered', text: `restored, made by ${facts['by']}` }]
+      : [],
+  )
 }
 
 function coreMarks(call: CallPicture, passes: readonly PassPicture[]): Mark[] {

@@ -118,12 +118,12 @@ export function passesAt(call: CallPicture, p: number): PassPicture[] {
   return [...passes]
 }
 
-/** Names of the middlewares that a call went through, outermost first. */
+/** Names of the middleware that a call went through, outermost first. */
 export function middlewareOf({ run, level }: CallPicture): readonly string[] {
   return run.line?.middleware[level].map(({ name }) => name) ?? []
 }
 
-/** Number of the probe inside of all middlewares. */
+/** Number of the probe inside of all middleware. */
 export function innermostOf(call: CallPicture): number {
   return middlewareOf(call).length
 }

@@ -44,7 +44,7 @@ const recorders: Readonly<Record<string, RecorderOptions>> = {
   'with a clock that throws': { sink: nowhere, clock: { now: fail } },
 }
 
-/** Runs of every kind: which middlewares there are, what the model says, what the caller does. */
+/** Runs of every kind: which middleware there are, what the model says, what the caller does. */
 interface Scenario {
   readonly middleware?: (() => MiddlewareInput) | undefined
   readonly steps: () => Parameters<typeof scriptedClient>[0]

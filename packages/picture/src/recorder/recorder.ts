@@ -18,7 +18,7 @@ import type { AnyContext } from './call-record.ts'
 import type { NamedMiddleware } from './run-record.ts'
 import { RunRecord } from './run-record.ts'
 
-/** Middlewares that a list with probes holds. */
+/** Middleware that a list with probes holds. */
 export type RecordedMiddleware<OuterLevel extends 'agent' | 'chat'> =
   | ChatMiddleware
   | FunctionMiddleware

@@ -6,7 +6,7 @@ import type { AnyContext, CallOwner, Inputs } from './call-record.ts'
 import { CallRecord } from './call-record.ts'
 import type { Recording } from './recording.ts'
 
-/** Middlewares of a list, by level. */
+/** Middleware of a list, by level. */
 export type NamedMiddleware = Readonly<Record<Level, readonly MiddlewareFacts[]>>
 
 /** Record of one run. */

@@ -7,6 +7,7 @@ import type { Chunking } from '../base/chunking.ts'
 import { demand, demandSame } from './contract-assertions.ts'
 import type { ContractCheck, ContractSuite } from './contract-suite.ts'
 import { contractSuite } from './contract-suite.ts'
+import { timeLimitCheck } from './time-limit-check.ts'
 import { scriptedClient } from '../scripted/scripted-client.ts'
 import { callFunction } from '../scripted/scripted-step.ts'
 
@@ -41,6 +42,11 @@ export interface GuardrailContractOptions {
   readonly harmless: readonly string[]
   /** Texts that the guardrail must act on. */
   readonly violations: readonly GuardrailViolation[]
+  /**
+   * Creates the guardrail with each of its time limits at `ms` milliseconds, by the clock of the machine.
+   * @default none: the check of long limits is left out
+   */
+  readonly createWithLimit?: ((ms: number) => MiddlewareInput) | undefined
   /** Names of checks to skip. */
   readonly except?: readonly string[] | undefined
 }
@@ -51,6 +57,7 @@ export interface GuardrailContractOptions {
  */
 export function guardrailContract(options: GuardrailContractOptions): ContractSuite {
   const { name = 'guardrail contract', create, harmless, violations, except } = options
+  const { createWithLimit } = options
   const checks: readonly ContractCheck[] = [
     ...stages.map((stage) => ({
       name: `${stage}: passes harmless texts, plain and streamed`,
@@ -84,6 +91,7 @@ export function guardrailContract(options: GuardrailContractOptions): ContractSu
       name: `${violation.stage}: ${violation.action}s violation ${index + 1} before it is released`,
       run: () => demandStopped(create, violation),
     })),
+    ...(createWithLimit ? [timeLimitCheck(createWithLimit, harmless[0] ?? 'A fish.')] : []),
   ]
   return contractSuite(name, checks, except)
 }

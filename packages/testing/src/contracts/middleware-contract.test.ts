@@ -9,6 +9,7 @@ import {
 } from '@lamella/core'
 import { describe, expect, it, vi } from 'vitest'
 import type { Clock } from '@lamella/core/authoring'
+import { systemClock } from '@lamella/core/authoring'
 import { assertChunkInvariant, describeContract, middlewareContract } from '../index.ts'
 import { unhandledRejections } from './unhandled-rejections.ts'
 
@@ -75,6 +76,54 @@ describeContract(
   { describe, it },
 )
 
+describe('a limit of more than 25 days', () => {
+  const limited = (limit: (ms: number) => Promise<unknown>) => (ms: number) =>
+    chatMiddleware('limited', async (_, callNext) => {
+      await Promise.race([callNext(), limit(ms)])
+    })
+  const check = async (createWithLimit: (ms: number) => MiddlewareInput) => {
+    const { checks } = middlewareContract({ create: () => [], createWithLimit })
+    await checks.find(({ name }) => name.includes('25 days'))!.run()
+  }
+
+  it.each<[string, (ms: number) => Promise<unknown>]>([
+    [
+      'a timer of the platform',
+      (ms) =>
+        new Promise((resolve) => {
+          setTimeout(resolve, ms).unref()
+        }),
+    ],
+    [
+      'a signal of the platform',
+      (ms) =>
+        new Promise((resolve) => {
+          AbortSignal.timeout(ms).addEventListener('abort', resolve)
+        }),
+    ],
+  ])('is not kept by %s', async (_, limit) => {
+    await expect(check(limited(limit))).rejects.toThrow(/timer of \d+ ms fires at once|completed/)
+  })
+
+  it('is kept by a clock', async () => {
+    const stop = new AbortController()
+    const limit = (ms: number) => systemClock.sleep(ms, stop.signal).catch(() => {})
+
+    await expect(check(limited(limit))).resolves.toBeUndefined()
+
+    stop.abort()
+  })
+
+  it('may be refused, clearly', async () => {
+    const refuse = (error: unknown) => () => {
+      throw error
+    }
+
+    await check(refuse(new RangeError('limited: `timeoutMs` must be below 2 ** 31')))
+    await expect(check(refuse('no'))).rejects.toThrow('must be refused with a RangeError')
+  })
+})
+
 /** The names of the checks that a middleware does not pass. */
 async function failing(create: (clock: Clock) => MiddlewareInput): Promise<readonly string[]> {
   const suite = middlewareContract({
@@ -121,6 +170,24 @@ describe('the middleware contract', () => {
         `${level}: passes a neutral answer unchanged, plain`,
       ],
     ),
+    [
+      'gives the answer of the model, whatever its inside returns',
+      () =>
+        chatMiddleware('deaf', async (context, callNext) => {
+          let streamed = ''
+          context.transformUpdates({
+            transform(update, controller) {
+              for (const content of update.contents) {
+                if (content.type === 'text') streamed += content.text
+              }
+              controller.enqueue(update)
+            },
+          })
+          await callNext()
+          context.result = streamed
+        }),
+      'chat: passes a result that its inside returns, plain',
+    ],
     [
       'swallows what it does not know',
       () =>

@@ -7,6 +7,7 @@ import { middlewarePassChecks } from './middleware-pass-checks.ts'
 import { middlewareStopChecks } from './middleware-stop-checks.ts'
 import type { MiddlewareSubject } from './middleware-subject.ts'
 import { middlewareTimeCheck } from './middleware-time-check.ts'
+import { timeLimitCheck } from './time-limit-check.ts'
 import { levelsOf } from './middleware-trial.ts'
 import { testClock } from '../base/test-clock.ts'
 import { testRandom } from '../base/test-random.ts'
@@ -37,6 +38,11 @@ export interface MiddlewareContractOptions {
    * @default 1000
    */
   readonly promptMs?: number | undefined
+  /**
+   * Creates the middleware with each of its time limits at `ms` milliseconds, by the clock of the machine.
+   * @default none: the check of long limits is left out
+   */
+  readonly createWithLimit?: ((ms: number) => MiddlewareInput) | undefined
   /** Names of checks to skip. */
   readonly except?: readonly string[] | undefined
 }
@@ -48,6 +54,7 @@ export function middlewareContract(options: MiddlewareContractOptions): Contract
     neutralText = 'The quick brown fox jumps over the lazy dog.',
     texts = [],
     promptMs = 1000,
+    createWithLimit,
   } = options
   const make = (): MiddlewareSubject => {
     const clock = testClock(1_767_225_600_000)
@@ -61,6 +68,7 @@ export function middlewareContract(options: MiddlewareContractOptions): Contract
       ...middlewareStopChecks({ make, levels, neutralText, promptMs }),
       ...(levels.includes('chat') ? middlewareAnswerChecks(make) : []),
       middlewareTimeCheck(make, neutralText),
+      ...(createWithLimit ? [timeLimitCheck(createWithLimit, neutralText)] : []),
     ],
     options.except,
   )

@@ -4,7 +4,7 @@ import { assertChunkInvariant } from './chunk-invariance.ts'
 import { demand, demandSame, nextTask } from './contract-assertions.ts'
 import type { ContractCheck } from './contract-suite.ts'
 import type { MiddlewareSubject } from './middleware-subject.ts'
-import type { Level } from './middleware-trial.ts'
+import type { Inside, Level } from './middleware-trial.ts'
 import { partsOf, startTrial, withTime } from './middleware-trial.ts'
 import type { MiddlewareRun } from '../scripted/run-middleware.ts'
 import { callFunction } from '../scripted/scripted-step.ts'
@@ -58,6 +58,26 @@ export function middlewarePassChecks(input: {
             if (stream && level !== 'function') {
               demandSame(foldUpdates(done.updates).text, neutralText, 'the text that is streamed')
             }
+          },
+        }),
+      ),
+    ),
+
+    ...levels.flatMap((level) =>
+      [false, true].map(
+        (stream): ContractCheck => ({
+          name: `${level}: passes a result that its inside returns, ${mode(stream)}`,
+          run: async () => {
+            const { middleware, clock } = make()
+            const inside: Inside = async (_, callNext) => {
+              await callNext()
+              return neutralText
+            }
+            const trial = startTrial(level, middleware, { input: neutralText, inside, stream })
+            const done = await withTime(clock, trial.run)
+
+            demandSame(done.error, undefined, 'the error')
+            demandSame(textLeaving(level, done), neutralText, 'the text that leaves it')
           },
         }),
       ),

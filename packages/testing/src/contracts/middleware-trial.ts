@@ -59,7 +59,7 @@ export function startTrial(
   })
   const within = middlewareAt(level, 'testing-inside', async (context, callNext) => {
     innerCount++
-    await (inside === undefined ? callNext() : inside(context, callNext))
+    return inside === undefined ? callNext() : inside(context, callNext)
   })
   const middlewares: MiddlewareInput = [outside, middleware, within]
   const given = { input, stream, signal }
@@ -118,10 +118,6 @@ export async function withTime<T>(clock: TestClock, work: Promise<T>): Promise<T
   return done
 }
 
-function middlewareAt(
-  level: Level,
-  name: string,
-  process: (...given: Parameters<Inside>) => Promise<void>,
-): Middleware {
-  return { level, name, process }
+function middlewareAt(level: Level, name: string, process: Inside): Middleware {
+  return { level, name, process } as Middleware
 }

@@ -103,8 +103,8 @@ export class RunConversation implements RunMessages {
     this.begun = true
     this.#done = none
     this.#all = Object.freeze([...messages])
-    this.#unread = idsOf(unreadOf(messages))
-    this.#current = [...this.#unread, ...idsOf(messages.slice(unansweredFrom(messages)))]
+    this.#unread = unreadOf(messages).map(idOf)
+    this.#current = [...this.#unread, ...messages.slice(unansweredFrom(messages)).map(idOf)]
     this.#reset()
   }
 
@@ -133,12 +133,12 @@ export class RunConversation implements RunMessages {
 
   add(messages: readonly Message[]): void {
     this.#append(messages)
-    this.#unread = [...this.#unread, ...idsOf(messages)]
+    this.#unread = [...this.#unread, ...messages.map(idOf)]
   }
 
   #append(messages: readonly Message[]): void {
     this.#added = [...this.#added, ...messages]
-    this.#current = [...this.#current, ...idsOf(messages)]
+    this.#current = [...this.#current, ...messages.map(idOf)]
     this.#all = Object.freeze([...this.#all, ...messages])
   }
 
@@ -232,8 +232,8 @@ export class RunConversation implements RunMessages {
   }
 
   #join(messages: readonly Message[]): void {
-    this.#current = [...this.#current, ...idsOf(messages)]
-    this.#unread = [...this.#unread, ...idsOf(messages)]
+    this.#current = [...this.#current, ...messages.map(idOf)]
+    this.#unread = [...this.#unread, ...messages.map(idOf)]
   }
 
   /** Replaces the conversation. New messages behind those from before the run belong to the run. */
@@ -368,10 +368,6 @@ function isAskedFor({ contents }: Message, at: number): boolean {
   )
 }
 
-function idsOf(messages: readonly Message[]): readonly string[] {
-  return messages.map(({ id }) => id)
-}
-
 function withIds(messages: readonly Message[], ids: readonly string[]): readonly Message[] {
   const wanted = new Set(ids)
   return messages.filter(({ id }) => wanted.has(id))
@@ -380,5 +376,7 @@ function withIds(messages: readonly Message[], ids: readonly string[]): readonly
 function hasCall(messages: readonly Message[], call: FunctionCallContent): boolean {
   return messages.some(({ contents }) => contents.some((content) => isSameCall(content, call)))
 }
+
+const idOf = ({ id }: Message): string => id
 
 const noMessages: ReadonlySet<Message> = new Set()

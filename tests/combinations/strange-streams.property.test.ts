@@ -187,26 +187,102 @@ async function endOf(from: Answer): Promise<string> {
     const { status, pending } = reader.state
     return Array.isArray(pending) ? typeof status : 'no requests'
   }
-  const Client = clients[from.kind as keyof typeof clients]
-  const client = new Client({ apiKey: 'k', fetch, model: 'm', baseURL: 'https://model.example/v1' })
-  const agent = new Agent({
-    client,
-    options: { transportRetries: 0 },
-    functionInvocation: { maxIterations: 2 },
-  })
-  const stream = agent.run('Hello', { stream: true })
+  const stream = agentOf(from.kind as keyof typeof clients, fetch).run('Hello', { stream: true })
   try {
     for await (const update of stream) void update
     return typeof (await stream.finalResponse()).status
   } catch (error) {
-    return error instanceof ProviderError ? typeof error.kind : String(error)
+    return kindOf(error)
   }
+}
+
+/** An agent whose provider answers with `fetch`. */
+function agentOf(kind: keyof typeof clients, fetch: () => Promise<Response>): Agent {
+  const Client = clients[kind]
+  return new Agent({
+    client: new Client({ apiKey: 'k', fetch, model: 'm', baseURL: 'https://model.example/v1' }),
+    options: { transportRetries: 0 },
+    functionInvocation: { maxIterations: 2 },
+  })
+}
+
+function plainEnd(agent: Agent): Promise<string> {
+  return agent.run('Hello').then(({ status }) => typeof status, kindOf)
+}
+
+function kindOf(error: unknown): string {
+  return error instanceof ProviderError ? typeof error.kind : String((error as Error).stack)
 }
 
 test('a stream that is broken or hostile ends the run with an answer, or with a known failure', async () => {
   await fc.assert(
     fc.asyncProperty(answer, async (from) => {
       expect(await endOf(from)).toBe('string')
+    }),
+    { numRuns: runs(2_500), seed: 34, endOnFailure: true },
+  )
+}, 120_000)
+
+const failure = { message: 'Too long.', type: 'invalid_request_error', code: 'x', param: 'input' }
+/** Answers in one piece, and reports of a failure. */
+const wholes: Readonly<Record<keyof typeof clients, readonly object[]>> = {
+  completions: [
+    {
+      id: 'c',
+      model: 'm',
+      choices: [
+        {
+          index: 0,
+          message: { role: 'assistant', content: 'Hi', tool_calls: [call] },
+          finish_reason: 'stop',
+        },
+      ],
+      usage: { prompt_tokens: 1, completion_tokens: 2 },
+    },
+    { error: failure },
+  ],
+  responses: [
+    {
+      id: 'r',
+      object: 'response',
+      status: 'completed',
+      output: [said],
+      usage: { input_tokens: 1 },
+    },
+    { id: 'r', object: 'response', status: 'failed', output: [], error: failure },
+    { error: failure },
+  ],
+  messages: [
+    {
+      id: 'm',
+      type: 'message',
+      role: 'assistant',
+      model: 'x',
+      content: [
+        { type: 'text', text: 'Hi' },
+        { type: 'tool_use', id: 't', name: 'f', input: {} },
+      ],
+      stop_reason: 'end_turn',
+      usage: { input_tokens: 1, output_tokens: 2 },
+    },
+    { type: 'error', error: failure },
+  ],
+}
+
+const whole = fc.record({
+  kind: fc.constantFrom(...(Object.keys(clients) as (keyof typeof clients)[])),
+  which: fc.nat(1000),
+  changes: jsonChanges,
+  status: fc.constantFrom(200, 200, 400, 401, 429, 500),
+})
+
+test('an answer in one piece that is broken or hostile ends the run in the same way', async () => {
+  await fc.assert(
+    fc.asyncProperty(whole, async ({ kind, which, changes, status }) => {
+      const known = wholes[kind]
+      const body = changedJson(known[which % known.length], changes)
+      const fetch = async (): Promise<Response> => Response.json(body, { status })
+      expect(await plainEnd(agentOf(kind, fetch))).toBe('string')
     }),
     { numRuns: runs(2_500), seed: 34, endOnFailure: true },
   )

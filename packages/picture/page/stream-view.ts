@@ -51,7 +51,7 @@ export function streamView(call: CallPicture, query: string): Node[] {
     h(
       'p',
       { class: 'hint' },
-      'Updates between the middlewares, innermost first. Hatched: held back. Struck through: discarded.',
+      'Updates between the middleware, innermost first. Hatched: held back. Struck through: discarded.',
     ),
     h('div', { class: 'lanes' }, ...drawn.map(({ figure }) => figure)),
     h('div', { class: 'scrub' }, slider, clock),

@@ -236,7 +236,7 @@ describeInBrowser('the page of a run', () => {
     const { page } = await openPicture(await richRun())
     const tree = await page.locator('#tree').ariaSnapshot()
 
-    expect(tree).toContain('treegrid "Calls and the middlewares inside of them"')
+    expect(tree).toContain('treegrid "Calls and the middleware inside of them"')
     expect(tree).toMatch(
       /row .*Model call 1.*\[expanded\].*\[level=2\].*\[selected\]|row .*Model call 1.*\[expanded\] \[level=2\]/,
     )

@@ -9,7 +9,7 @@ export function standIn(delayMs = 40): ChatClient {
   })
   return scriptedClient(({ messages }) => {
     const last = messages.at(-1)
-    if (last?.role === 'tool') return say(`${textIn(last.contents)} Is there anything else?`)
+    if (last?.role === 'tool') return say(`${textIn(last.contents)}\nIs there anything else?`)
     const asked = textIn(last?.contents ?? [])
     const id = `call_${messages.length}`
     if (/refund/i.test(asked)) {

@@ -150,11 +150,11 @@ export class MessagesUpdates implements EventMapper {
     if (type === 'input_json_delta' && delta['partial_json']) {
       throw new TransportFault('server', 'arguments came for a tool call that was not announced')
     }
-    const blockTypes: Readonly<Record<string, string>> = {
-      text_delta: 'text',
-      thinking_delta: 'thinking',
-    }
-    if (blockTypes[type] !== undefined) this.#start(index, { type: blockTypes[type] }, updates)
+    const blockTypes = new Map([
+      ['text_delta', 'text'],
+      ['thinking_delta', 'thinking'],
+    ])
+    if (blockTypes.has(type)) this.#start(index, { type: blockTypes.get(type) }, updates)
   }
 
   #start(index: unknown, wire: WireObject, updates: ChatResponseUpdate[]): void {
@@ -223,7 +223,9 @@ export class MessagesUpdates implements EventMapper {
     this.#emit(updates, this.#calls.end(this.#origin))
     const { stop_reason: reason, stop_sequence: stop, stop_details: details } = this.#facts
     const usage = toUsage(this.#counts)
-    const finishReason = finishReasons[stringOf(reason) ?? ''] ?? stringOf(reason)
+    const told = stringOf(reason)
+    const finishReason =
+      told !== undefined && Object.hasOwn(finishReasons, told) ? finishReasons[told] : told
     const explanation = stringOf(recordOf(details)['explanation'])
     if (finishReason === 'refusal' && explanation && !this.#hasEnded) {
       this.#emit(updates, [{ type: 'refusal', text: explanation, origin: this.#origin }])

@@ -47,7 +47,7 @@ export function kindOf(facts: ErrorFacts, status: number | undefined): FailureVe
   const ofStatus = status === undefined ? undefined : verdicts[status]
   // Gateways send `overloaded_error` with a 500, too.
   if (ofStatus !== undefined) return type === 'overloaded_error' ? { kind: 'overloaded' } : ofStatus
-  const known = types[type]
+  const known = Object.hasOwn(types, type) ? types[type] : undefined
   if (known !== undefined) return { kind: known }
   if (status === undefined && type !== 'invalid_request_error') return { kind: 'server' }
   return { kind: status !== undefined && status >= 500 ? 'server' : 'invalid_request' }

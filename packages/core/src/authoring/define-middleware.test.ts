@@ -14,7 +14,8 @@ const shouting = (options: MiddlewareOptions<ChatContext, string> = {}) => {
   const report = reporter('shout', options.onEvent)
   return defineChatMiddleware('shout', options, async (context, callNext) => {
     report(context.run, 'shouted')
-    context.messages = [...context.messages, message('user', 'LOUD')]
+    const loud = { ...message('user', 'LOUD'), id: context.run.ids.createId('msg') }
+    context.messages = [...context.messages, loud]
     await callNext()
   })
 }

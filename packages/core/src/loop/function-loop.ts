@@ -17,6 +17,7 @@ import { isTermination } from '../contract/termination.ts'
 import {
   callAddress,
   callGroup,
+  openIn,
   cancelledResults,
   lastWithCalls,
   openCalls,
@@ -116,7 +117,7 @@ class FunctionLoop {
     const { agents, answers, calledGroups, messages } = this.#run.journal
     if (calledGroups.length === 0) return none
     return calledGroups.filter((id) => {
-      const open = callGroup(messages.all, id)?.open ?? none
+      const open = openIn(messages.all, callGroup(messages.all, id))
       for (const call of open) {
         const address = callAddress(messages.all, call)
         const answer = answers.get(address) as Decision | undefined
@@ -154,13 +155,14 @@ class FunctionLoop {
       const { all } = run.messages
       const group = callGroup(all, id)
       if (group === undefined) continue
+      const calls = openIn(all, group)
       if (ending?.status === 'terminated' || ending?.status === 'budget_exhausted') {
-        const calls = group.open.filter((call) => answers.has(callAddress(all, call)))
-        addResults(run, cancelledResults(calls, 'the run ended'), id)
+        const answered = calls.filter((call) => answers.has(callAddress(all, call)))
+        addResults(run, cancelledResults(answered, 'the run ended'), id)
         continue
       }
-      const waiting = waitingIn(run, group, this.#input.approvals)
-      const next = await this.#work(id, { calls: group.open, waiting, oneByOne: asked })
+      const waiting = waitingIn(run, calls, this.#input.approvals)
+      const next = await this.#work(id, { calls, waiting, oneByOne: asked })
       pending.push(...(next?.pending ?? []))
       if (ending === undefined || next?.status !== 'completed') ending = next ?? ending
     }

@@ -1,7 +1,7 @@
 import { LamellaError } from '../base/lamella-error.ts'
 import { none } from '../base/none.ts'
 import type { AgentResponse, PendingRequest, RunEnding } from '../contract/outcome.ts'
-import { callAddress, callGroup, isSameCall } from '../messages/call-results.ts'
+import { callAddress, callGroup, isSameCall, openIn } from '../messages/call-results.ts'
 import type { ChatResponse } from '../messages/chat-response.ts'
 import { contentFields } from '../messages/chat-response.ts'
 import type {
@@ -109,7 +109,7 @@ export function settleCalls(run: Run, error: unknown): void {
     state.pending.some(({ address, path }) => address === own && path === undefined)
   for (const id of journal.calledGroups) {
     const { all } = messages
-    const open = callGroup(all, id)?.open ?? []
+    const open = openIn(all, callGroup(all, id))
     const isOwn = messages.added.some((entry) => entry.id === id)
     const ended = open.flatMap((call) => {
       // Equal calls are one, which the first of them has run.

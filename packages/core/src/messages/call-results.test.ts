@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { callGroup, lastWithCalls, openCalls, unpaired } from './call-results.ts'
+import { callGroup, lastWithCalls, openCalls, openIn, unpaired } from './call-results.ts'
 import type { Content, FunctionResultContent } from './content.ts'
 import type { Message, Role } from './message.ts'
 import { call as callOf, result as someResult, say } from './update-parts.test-helper.ts'
@@ -61,7 +61,10 @@ describe('a group of calls', () => {
     ['before other calls', [...group, answered(result('1')), asked(call('3'))], [two], 3],
   ])('%s is found by each of its messages', (_, all, open, end) => {
     for (const { id } of group) {
-      expect(callGroup(all, id)).toEqual({ id: 'a2', messages: group, open, end })
+      const found = callGroup(all, id)
+
+      expect(found).toEqual({ id: 'a2', messages: group, end })
+      expect(openIn(all, found)).toEqual(open)
     }
   })
 

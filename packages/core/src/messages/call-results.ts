@@ -51,8 +51,6 @@ export interface CallGroup {
   /** Id of the group: that of its last message with calls. */
   readonly id: string
   readonly messages: readonly Message[]
-  /** Calls without a result. */
-  readonly open: readonly FunctionCallContent[]
   /** Index at which the next message of results is inserted. */
   readonly end: number
 }
@@ -68,15 +66,17 @@ export function callGroup(all: readonly Message[], messageId: string): CallGroup
   let end = last + 1
   while (all[end]?.role === 'tool') end++
   const messages = all.slice(first, last + 1)
-  return {
-    id: all[last]!.id,
-    messages,
-    end,
-    get open() {
-      const missing = unpaired(all)
-      return contentFields(messages).functionCalls.filter((call) => missing.has(call))
-    },
-  }
+  return { id: all[last]!.id, messages, end }
+}
+
+/** The calls of a group that have no result in the conversation. */
+export function openIn(
+  all: readonly Message[],
+  group: CallGroup | undefined,
+): readonly FunctionCallContent[] {
+  if (group === undefined) return none
+  const missing = unpaired(all)
+  return contentFields(group.messages).functionCalls.filter((call) => missing.has(call))
 }
 
 /** The group with a call like this one that has no result yet. */

@@ -2,12 +2,12 @@ import { isObject } from '../base/is-object.ts'
 import { LamellaError } from '../base/lamella-error.ts'
 import { none } from '../base/none.ts'
 import type { Decision, JournalStep, PendingRequest } from '../contract/outcome.ts'
-import type { CallGroup } from '../messages/call-results.ts'
-import { callAddress, groupOfCall, isSameCall } from '../messages/call-results.ts'
+import { callAddress, groupOfCall, isSameCall, openIn } from '../messages/call-results.ts'
 import type {
   ApprovalRequestContent,
   ApprovalResponseContent,
   Content,
+  FunctionCallContent,
 } from '../messages/content.ts'
 import type { Message } from '../messages/message.ts'
 import type { Run } from '../run/run.ts'
@@ -101,7 +101,7 @@ function recordAnswer(run: Run, id: string, given: unknown, open: OpenApprovals)
   const group = call && groupOfCall(all, call)
   if (group === undefined) return false
   const kind = request === undefined ? 'function-call' : 'approval'
-  const own = group.open.find((entry) => isSameCall(entry, call!))!
+  const own = openIn(all, group).find((entry) => isSameCall(entry, call!))!
   journal.record({ kind: 'calls', group: group.id })
   const address = callAddress(all, own)
   journal.record({ kind: 'answer', id, address, answer: toAnswer({ kind }, given) })
@@ -127,12 +127,12 @@ function declaredCall(all: readonly Message[], callId: string) {
  */
 export function waitingIn(
   run: Run,
-  group: CallGroup,
+  calls: readonly FunctionCallContent[],
   open: OpenApprovals,
 ): ReadonlyMap<string, PendingRequest> {
   const { all } = run.messages
   const waiting = new Map<string, PendingRequest>()
-  for (const own of group.open) {
+  for (const own of calls) {
     const isOwn = ({ contents }: Message): boolean => contents.includes(own)
     const isSameId = ({ contents }: Message): boolean =>
       contents.some((content) => isSameCall(content, own))

@@ -247,6 +247,18 @@ describe.each(modes)('returnDirect, $name', ({ stream }) => {
     expect(response.text).toBe('The answer.')
   })
 
+  it('is the answer after a sibling that had to be approved, too', async () => {
+    const pay = tool({ name: 'pay', description: '', approval: 'always', execute: () => 'paid' })
+    const { agent, client } = make([[answer(), callFunction('pay', {}, 'c2')]])
+    const { response: paused } = await play(agent, 'Go', { stream, tools: [pay] })
+    const answers = { [paused.pending[0]!.id]: true }
+
+    const { response } = await playOn(agent, paused.checkpoint, answers, { stream, tools: [pay] })
+
+    expect(response).toMatchObject({ reason: 'return_direct', text: 'The answer.' })
+    expect(client.requests).toHaveLength(1)
+  })
+
   it('a call that failed is no answer: the model continues', async () => {
     const { agent } = make([answer({ fail: true }), 'Sorry.'])
 

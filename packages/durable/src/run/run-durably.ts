@@ -1,4 +1,4 @@
-import type { AgentResponse, MessageInput, RunOptions } from '@lamella/core'
+import type { AgentResponse, MessageInput, RunOptions, ToolDefinition } from '@lamella/core'
 import { Agent } from '@lamella/core'
 import { wrongOption } from '@lamella/core/authoring'
 import type { DurableOptions } from '../steps/durable.ts'
@@ -40,7 +40,10 @@ export async function runDurably<Data, Value>(
   const { id, wait } = engine
   const write = updates && (await beginUpdates(updates, id, options))
   const { step, within, clock, random } = await WorkflowScope.begin(engine)
-  const middleware = withDurable(agent.middleware, durableIn({ ...steps, step }, within))
+  const findTool = (name: string): ToolDefinition | undefined =>
+    finders.map((each) => each.findTool?.(name)).find((found) => found !== undefined)
+  const middleware = withDurable(agent.middleware, durableIn({ ...steps, step }, within, findTool))
+  const finders = [options, ...middleware]
   // An agent has its options as properties.
   // oxlint-disable-next-line typescript/no-misused-spread
   const inWorkflow = new Agent<Data>({ ...agent, middleware, clock, random })

@@ -11,11 +11,14 @@ import {
   storedModelCall,
   storedToolCall,
 } from './stored-call.ts'
+import type { FindTool, ToolChanges } from './tool-changes.ts'
+import { changeAgain, changesSince } from './tool-changes.ts'
 
 /** Ways to run a step: stored, and anew where nothing was stored. */
 export interface Steps extends Record<'step' | 'redo', DurableEngine['step']> {
   /** Name of the process that makes the steps. */
   readonly process: string
+  readonly findTool: FindTool
 }
 
 /** Makes a model call as a step. A failure that is worth a retry is the engine's. */
@@ -51,18 +54,21 @@ export async function toolStep(
   context: FunctionInvocationContext,
   callNext: () => Promise<unknown>,
 ): Promise<void> {
+  const changes = changesSince(context.tools)
   const stored = await once(steps, name, async (fail) => {
     try {
       await callNext()
-      return storedToolCall(context)
+      return { ...storedToolCall(context), tools: changes() }
     } catch (error) {
       fail(error)
-      return isControlFlow(error, context.signal) ? left : storedFailure(error, context)
+      if (isControlFlow(error, context.signal)) return left
+      return { ...storedFailure(error, context), tools: changes() }
     }
   })
   if (stored?.kind === 'left') await steps.redo(name, callNext)
   else if (stored !== undefined) {
     tell(context.run, { restored: name, by: stored.by })
+    if (stored.tools !== undefined) changeAgain(context.tools, stored.tools, steps.findTool)
     restoreTool(context, stored)
   }
 }
@@ -72,12 +78,14 @@ const tell = reporter<{ readonly restored: string; readonly by: string }>('durab
 /** Nothing to restore: in a later pass, the call is made again. */
 const left: StoredCall = { kind: 'left' }
 
+type Stored = StoredCall & { readonly tools?: ToolChanges | undefined }
+
 /** Returns what an earlier pass has stored. Undefined if the call was made in this one. */
 async function once(
   { step, process }: Steps,
   name: string,
-  work: (fail: (error: unknown) => void) => Promise<StoredCall>,
-): Promise<(StoredCall & { readonly by: string }) | undefined> {
+  work: (fail: (error: unknown) => void) => Promise<Stored>,
+): Promise<(Stored & { readonly by: string }) | undefined> {
   let hasRun = false
   let failure: { readonly error: unknown } | undefined
   const fail = (error: unknown): void => void (failure = { error })

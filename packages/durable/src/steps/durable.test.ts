@@ -78,6 +78,41 @@ describe('durable', () => {
     ])
   })
 
+  test('a restored call changes the tools of the run again', async () => {
+    const { note } = setUp([])
+    const extra = tool({ name: 'extra', description: 'Helps.', execute: () => 'helped' })
+    const open = tool({
+      name: 'open',
+      description: 'Opens.',
+      execute: (_, context) => {
+        context.addTools(extra)
+        context.removeTools('note')
+        return 'opened'
+      },
+    })
+    const client = scriptedClient(({ messages }) =>
+      messages.length === 1 ? callFunction('open', {}, 'call_1') : 'Done.',
+    )
+    const agent = new Agent({ client, tools: [open, note] })
+    const workflow = new FakeWorkflow()
+    const findTool = (name: string) => (name === 'extra' ? extra : undefined)
+    const pass = (options = {}, killAt?: number): Promise<unknown> =>
+      workflow.pass((engine) => runDurably(agent, 'Go.', engine, options), { killAt })
+
+    await pass({}, 9)
+    await expect(pass()).rejects.toMatchObject({
+      code: 'unknown_tool',
+      message: expect.stringContaining('"extra"') as string,
+    })
+    await pass({ findTool })
+
+    const tools = client.requests.map(({ options }) => options.tools?.map(({ name }) => name))
+    expect(tools).toEqual([
+      ['open', 'note'],
+      ['open', 'extra'],
+    ])
+  })
+
   test('steps have names that stay', async () => {
     const { agent } = setUp([callFunction('note'), 'Done.'])
     const workflow = new FakeWorkflow()

@@ -9,6 +9,7 @@ import {
 import type { DurableEngine } from './durable-engine.ts'
 import { modelStep, toolStep } from './durable-step.ts'
 import { places } from './place.ts'
+import type { FindTool } from './tool-changes.ts'
 
 /** Options of `durable`. */
 export interface DurableOptions extends DurableEngine {
@@ -59,11 +60,12 @@ export function durable(options: DurableOptions): readonly (ChatMiddleware | Fun
 export function durableIn(
   options: DurableOptions,
   redo: DurableEngine['step'],
+  findTool: FindTool = () => undefined,
 ): readonly (ChatMiddleware | FunctionMiddleware)[] {
   check(options)
   const { name: own = 'durable', models = true, tools = 'all', id, step } = options
   const { process = `process ${globalThis.process?.pid}` } = options
-  const steps = { step, redo, process }
+  const steps = { step, redo, process, findTool }
   const placeOf = places()
   const atModelCalls: ChatMiddleware['process'] = (context, callNext) => {
     const { isInStep, path, inStep } = placeOf(context.run)

@@ -305,7 +305,8 @@ export class CompletionsUpdates implements AnswerMapper {
   }
 
   #toFinishReason(wireReason: string): FinishReason {
-    const reason = this.#dialect.finishReasons[wireReason] ?? wireReason
+    const { finishReasons: own } = this.#dialect
+    const reason = Object.hasOwn(own, wireReason) ? own[wireReason]! : wireReason
     switch (reason) {
       case 'length':
         return 'length'

@@ -75,7 +75,10 @@ export function kindOfReport(
 ): FailureVerdict | undefined {
   const { code = '', type = '', message: words = '', retryDelay } = facts
   const message = retryDelay === undefined ? words : `${words} retry in ${retryDelay}`
-  const known = own[code] ?? own[type] ?? codes[code] ?? codes[type]
+  // A code may be called `constructor`.
+  const [known] = [own, codes].flatMap((table) =>
+    [code, type].flatMap((word) => (Object.hasOwn(table, word) ? (table[word] ?? []) : [])),
+  )
   if (flukes.has(code)) return { kind: 'invalid_request', retryable: true }
   for (const [pattern, verdict] of known === undefined || known === 'rate_limit' ? telling : []) {
     if (pattern.test(message)) return verdict

@@ -2,6 +2,7 @@
 import type { IncomingMessage } from 'node:http'
 import { createServer, request as httpRequest } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { memoryStore } from '@lamella/core'
 import { callFunction, scriptedClient } from '@lamella/testing'
 import * as fc from 'fast-check'
 import { afterEach, expect, test } from 'vitest'
@@ -9,6 +10,7 @@ import { changedJson, jsonChanges, strangeValue } from '../../../../tests/suppor
 import { runs } from '../../../../tests/support/runs.ts'
 import { agUiHandler } from '../ag-ui/ag-ui-handler.ts'
 import { openAIHandler } from '../openai/openai-handler.ts'
+import { requestsHandler } from '../sse/requests-handler.ts'
 import { sseHandler } from '../sse/sse-handler.ts'
 import { served } from '../sse/served.test-helper.ts'
 import { uiStreamHandler } from '../ui-stream/ui-stream-handler.ts'
@@ -30,6 +32,8 @@ async function started(onDisconnect: 'cancel' | 'continue') {
   }
   const { agent, service, paid, errors } = served(script, {
     clientTools: ['locate'],
+    store: memoryStore(),
+    mayManage: ({ principal }) => principal.id === 'max',
     onDisconnect,
     include: ['tool-calls', 'tool-results', 'files', 'reasoning', 'usage', 'annotations', 'events'],
   })
@@ -39,6 +43,7 @@ async function started(onDisconnect: 'cancel' | 'continue') {
     '/ui': uiStreamHandler(service),
     '/old': uiStreamHandler(service, { protocol: 6 }),
     '/agent': agUiHandler(service),
+    '/requests': requestsHandler(service),
     '/v1': openAIHandler(models, {
       principal: (request) => request.headers.get('x-user') ?? undefined,
       onError: (error) => errors.push(error),
@@ -116,6 +121,10 @@ const bodies: Readonly<Record<string, readonly object[]>> = {
       runId: 'r',
       messages: [{ id: 't', role: 'tool', toolCallId: 'call_2', content: 'x' }],
     },
+  ],
+  '/requests': [
+    { id: 'ID', claim: true },
+    { id: 'approval_1', answer: { approved: true } },
   ],
   '/v1/chat/completions': [
     { model: 'support', stream: true, messages: [{ role: 'user', content: 'Refund me.' }] },
@@ -257,7 +266,7 @@ function statusOf(port: number, from: Asked, waiting: string): Promise<number | 
       method: from.method,
       path: from.path + from.tail,
       headers: {
-        'x-user': 'ann',
+        'x-user': from.path === '/requests' ? 'max' : 'ann',
         'content-type': 'application/json',
         ...(hasBody && { 'content-length': bytes.length }),
         ...from.headers,

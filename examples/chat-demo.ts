@@ -14,11 +14,14 @@ const isReal = [
   'AZURE_OPENAI_ENDPOINT',
 ].some((name) => process.env[name])
 const model = isReal ? await chooseModel(process.env, false) : undefined
-const server = createServer(toNode(await chatApp(model?.client ?? standIn())))
+const secret = crypto.randomUUID()
+const app = await chatApp(model?.client ?? standIn(), { secret })
+const server = createServer(toNode(app))
 const port = Number(process.env['PORT'] ?? 3000)
 server.listen(port, '127.0.0.1', () => {
   const address = `http://localhost:${(server.address() as AddressInfo).port}`
   console.log(
     `${address} answers with ${model?.name ?? 'a stand-in; set OPENAI_API_KEY for a model'}`,
   )
+  console.log(`${address}/manager?secret=${secret} shows what waits for a manager`)
 })

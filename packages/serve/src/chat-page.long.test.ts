@@ -1,15 +1,20 @@
 import { fileURLToPath } from 'node:url'
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { redisStore } from '../../store-redis/src/index.ts'
 import { chatApp } from '../../../examples/chat/chat-app.ts'
 import { standIn } from '../../../examples/chat/stand-in.ts'
 import type { ServedPage } from './chromium-page.test-helper.ts'
+import { realServices } from '../../../tests/support/real-services.ts'
 import { findings, hasChromium, send, servePage, settled } from './chromium-page.test-helper.ts'
 
 const screenshots =
   process.env['SCREENSHOTS'] === undefined
     ? undefined
     : fileURLToPath(new URL('../screenshots/', import.meta.url))
+
+const shoot = (page: Page, name: string) =>
+  screenshots === undefined ? undefined : page.screenshot({ path: `${screenshots}${name}.png` })
 
 describe.skipIf(!hasChromium)('the page', () => {
   let served: ServedPage
@@ -19,8 +24,6 @@ describe.skipIf(!hasChromium)('the page', () => {
   afterAll(() => served.close())
 
   const open: ServedPage['open'] = (options) => served.open(options)
-  const shoot = (page: Page, name: string) =>
-    screenshots === undefined ? undefined : page.screenshot({ path: `${screenshots}${name}.png` })
 
   test('approves with edited arguments, what the server allows', async () => {
     const { page, problems } = await open()
@@ -117,4 +120,65 @@ describe.skipIf(!hasChromium)('the page', () => {
 
     expect(response.status).toBe(404)
   })
+})
+
+const { own, redis } = realServices('chat_page')
+
+describe.skipIf(!hasChromium || redis === undefined)('a page for managers', () => {
+  test('answers in another process what two tabs of a customer wait for, and others see nothing', async () => {
+    const secret = crypto.randomUUID()
+    const stores = [0, 1].map(() => redisStore(redis!, { namespace: own }))
+    const [shop, office] = await Promise.all(
+      stores.map(async (store) => servePage(await chatApp(standIn(20), { store, secret }))),
+    )
+    const { page, problems } = await shop!.open()
+    await send(page, 'Please refund my order')
+    await settled(page, 'Waits for an approval')
+    const [tab] = await Promise.all([
+      page.waitForEvent('popup'),
+      page.evaluate('void window.open(location.href)'),
+    ])
+    await tab.getByRole('button', { name: 'Approve' }).waitFor()
+    const stranger = await office!.open()
+    await stranger.page.goto(`${office!.url}manager?secret=wrong`)
+    await settled(stranger.page, 'Only managers see this')
+    const manager = await office!.open()
+    await manager.page.goto(`${office!.url}manager?secret=${secret}`)
+    await settled(manager.page, '1 waiting')
+
+    await manager.page.getByLabel('Open for').selectOption('1 hour')
+    await settled(manager.page, 'Nothing waits')
+    await manager.page.getByLabel('Open for').selectOption('any time')
+    await manager.page.getByLabel('Tool').selectOption('refund')
+    const axe = await findings(manager.page)
+    await shoot(manager.page, 'manager')
+    await manager.page.getByRole('button', { name: 'Approve' }).click()
+
+    for (const one of [page, tab]) {
+      await one.getByRole('listitem').filter({ hasText: '500 euros for order A-7' }).waitFor()
+      expect(await one.getByRole('button', { name: 'Approve' }).count()).toBe(0)
+    }
+    await settled(manager.page, 'Nothing waits')
+    expect(axe).toEqual([])
+    expect([...problems, ...manager.problems]).toEqual([])
+    await Promise.all([shop!.close(), office!.close(), ...stores.map((store) => store.close())])
+  }, 60_000)
+
+  test('denies, and opens by itself what comes meanwhile', async () => {
+    const secret = crypto.randomUUID()
+    const store = redisStore(redis!, { namespace: `${own}-denied` })
+    const shop = await servePage(await chatApp(standIn(20), { store, secret }))
+    const manager = await shop.open()
+    await manager.page.goto(`${shop.url}manager?secret=${secret}`)
+    await settled(manager.page, 'Nothing waits')
+    const { page } = await shop.open()
+    await send(page, 'Please refund my order')
+
+    await manager.page.getByRole('button', { name: 'Deny' }).click()
+
+    await settled(page, 'Answered')
+    const last = await page.getByRole('listitem').last().textContent()
+    expect(last).toContain('a manager has denied it')
+    await Promise.all([shop.close(), store.close()])
+  }, 60_000)
 })

@@ -533,7 +533,11 @@ describeWithRedis('a pause that nobody answers', () => {
     const jobs = new Queue(queueName, { connection: { url: redisUrl } })
     open.push(jobs)
     const redis = new Redis(redisUrl)
-    open.push({ close: async () => void redis.disconnect() })
+    open.push({
+      close: async () => {
+        redis.disconnect()
+      },
+    })
     const key = `lamella:${queueName}:run:${runId}`
     const answers = JSON.stringify({ [pending[0]!.id]: { approved: false } })
     await expect.poll(() => jobs.getDelayedCount()).toBe(1)

@@ -34,12 +34,31 @@ const adjectives = ['quiet', 'bright', 'early', 'green', 'kind', 'quick', 'round
 const nouns = ['maple', 'river', 'window', 'garden', 'lantern', 'pebble', 'harbor', 'meadow']
 
 let chat
+let watching
 
 function open(id) {
   location.hash = id
-  chat = chatReader({ url: '/chat', chat: id, onChange: (state) => render(state) })
-  render(chat.state)
+  watching?.abort()
+  watching = undefined
+  chat = chatReader({ url: '/chat', chat: id, onChange: show })
+  show(chat.state)
   void chat.load().then(listChats)
+}
+
+function show(state) {
+  watch(state)
+  render(state)
+}
+
+/** While a request is open, somebody else may answer it. */
+function watch({ pending, status: name }) {
+  if (pending.length > 0 && watching === undefined) {
+    watching = new AbortController()
+    void chat.watch(watching.signal)
+  } else if (pending.length === 0 && name !== 'running') {
+    watching?.abort()
+    watching = undefined
+  }
 }
 
 function render({ messages, waiting, pending, status: name, code }) {

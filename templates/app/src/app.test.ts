@@ -50,6 +50,25 @@ describe('a chat', () => {
     )
   })
 
+  it('reads what a visitor says during an answer', async () => {
+    const { page, orders, client } = app(callFunction('list_orders', {}), 'A teapot.', 'A tea set.')
+    const listed = orders.of.bind(orders)
+    const chat = page()
+    let joined: Promise<boolean> | undefined
+    orders.of = async (customer) => {
+      joined = chat.send('Only the last one, please.')
+      // The message is on its way while the tool works.
+      for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve))
+      return listed(customer)
+    }
+
+    await chat.send('What have I ordered?')
+
+    assert.equal(await joined, true)
+    assert.match(JSON.stringify(client.requests.at(-1)!.messages), /Only the last one/)
+    assert.deepEqual(chat.state.waiting, [])
+  })
+
   it('is for visitors with a cookie of ours', async () => {
     const { page, client } = app('Hello.')
     const forged = page(`visitor=${crypto.randomUUID()}.${'x'.repeat(43)}`)

@@ -244,7 +244,10 @@ export function chatReader(options: ChatReaderOptions): ChatReader {
     const contents: ChatPart[] = []
     state.messages.push(...asked, { role: 'assistant', contents })
     show({ status: 'running', code: undefined, retryAfterMs: undefined })
+    // From here on, what `watch` finds is what this page has asked for.
+    reads++
     const response = await ask(demand)
+    reads--
     if (response?.ok) {
       await follow(response, contents)
       return true
@@ -261,10 +264,10 @@ export function chatReader(options: ChatReaderOptions): ChatReader {
   }
 
   const take = async ({ running, messages, pending }: Loaded): Promise<void> => {
-    const loaded = { messages, pending }
     show({
-      ...loaded,
-      status: running ? 'running' : loaded.pending.length > 0 ? 'paused' : 'ready',
+      messages,
+      pending,
+      status: running ? 'running' : pending.length > 0 ? 'paused' : 'ready',
     })
     if (!running) return
     const live = await request(`${here}&stream`, { headers })
@@ -293,7 +296,7 @@ export function chatReader(options: ChatReaderOptions): ChatReader {
           const loaded = (await response.json()) as Loaded
           since = loaded.version!
           // oxlint-disable-next-line no-await-in-loop
-          if (reads === 0) await take(loaded)
+          if (reads === 0 && !signal.aborted) await take(loaded)
         } else if (response?.status !== 204 && !signal.aborted) {
           // oxlint-disable-next-line no-await-in-loop
           await new Promise((resolve) => setTimeout(resolve, 1000))

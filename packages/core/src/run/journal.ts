@@ -126,7 +126,7 @@ export class Journal {
     return this.#entered !== undefined
   }
 
-  /** What was edited before a pause, before the loop began, is not edited again. */
+  /** False before the loop of a resumed run begins: what was edited there before the pause is recorded. */
   get mayEdit(): boolean {
     return this.entered || this.begun === undefined
   }

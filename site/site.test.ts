@@ -253,7 +253,7 @@ describe.skipIf(executablePath === undefined)('the site in a browser', () => {
     }
 
     expect(wide).toEqual([])
-  }, 600_000)
+  }, 1_200_000)
 
   it('asks no other machine for anything', () => {
     expect(foreign).toEqual([])

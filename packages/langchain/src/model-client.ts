@@ -149,6 +149,7 @@ function endOf(message: AIMessage | AIMessageChunk): Pick<ChatResponse, 'usage' 
 }
 
 const finishReasons: Readonly<Record<string, FinishReason>> = {
+  __proto__: null as never,
   stop: 'stop',
   end_turn: 'stop',
   stop_sequence: 'stop',

@@ -12,6 +12,7 @@ export type FileSource =
   | { readonly kind: 'text'; readonly text: string }
 
 const byExtension: Readonly<Record<string, string>> = {
+  __proto__: null as never,
   pdf: 'application/pdf',
   txt: 'text/plain',
   md: 'text/markdown',

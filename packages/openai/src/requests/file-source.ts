@@ -13,6 +13,7 @@ export interface FileSource {
 }
 
 const byExtension: Readonly<Record<string, string>> = {
+  __proto__: null as never,
   png: 'image/png',
   jpg: 'image/jpeg',
   jpeg: 'image/jpeg',
@@ -76,6 +77,7 @@ export function fileName({ name, mediaType }: FileSource): string {
 }
 
 const sameTypes: Readonly<Record<string, string>> = {
+  __proto__: null as never,
   'image/jpg': 'image/jpeg',
   'audio/wave': 'audio/wav',
   'audio/vnd.wave': 'audio/wav',

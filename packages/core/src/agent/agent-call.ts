@@ -241,6 +241,7 @@ export class AgentCall extends ContentCall<AgentResponse> {
   }
 }
 
+const unchanged: LoopEdits = {}
 const notGiven = { instructions: undefined, options: {}, tools: none }
 
 /** Tells a consumer to discard the whole run so far. */
@@ -271,11 +272,10 @@ export class AgentView extends ContentView<AgentResponse, AgentCall> implements 
   get changed(): LoopEdits {
     const { instructions, options, call } = this
     const { given } = call
+    const isEdited = instructions !== given.instructions
+    if (options === given.options) return isEdited ? { instructions } : unchanged
     const { tools: _tools, responseFormat: _format, ...recorded } = options
-    return {
-      ...(instructions !== given.instructions && { instructions }),
-      ...(options !== given.options && { options: recorded }),
-    }
+    return { ...(isEdited && { instructions }), options: recorded }
   }
 
   /** Takes over what middleware had changed. */

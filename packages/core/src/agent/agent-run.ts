@@ -173,9 +173,18 @@ function makeRun(
   ids: IdSource,
   sink: RunInit['sink'],
 ): Run {
+  const { signal, parent, data, tenant, principal, onEvent, onRequest, onCheckpoint, control } =
+    options
   return new Run({
-    ...options,
-    session: undefined,
+    signal,
+    parent,
+    data,
+    tenant,
+    principal,
+    onEvent,
+    onRequest,
+    onCheckpoint,
+    control,
     middlewares: pipelines.middlewares.all,
     sink,
     input: messages,
@@ -265,10 +274,11 @@ async function executeRun(of: RunPlan, run: Run): Promise<AgentResponse> {
 
 /** The run of the session that one of the answers continues, since it answers an interrupt. */
 function pausedRun(
-  { messages, options: { answers = {} } }: RunPlan,
+  { messages, options }: RunPlan,
   session: Session | undefined,
 ): Checkpoint | undefined {
   if (session?.paused === undefined) return undefined
+  const { answers = {} } = options
   const paused = session.paused as Checkpoint
   const isAnswered = ({ kind, id }: PendingRequest): boolean =>
     kind === 'interrupt' && Object.hasOwn(answers, id)

@@ -109,10 +109,9 @@ export function mergeChatOptions(
   base: ChatOptions | undefined,
   over: ChatOptions | undefined,
 ): ChatOptions {
-  for (const given of [base, over]) {
-    if (given !== undefined && !isObject(given))
-      throw wrongOption('run', 'options', 'an object', given)
-  }
+  const wrong = base !== undefined && !isObject(base) ? base : over
+  if (wrong !== undefined && !isObject(wrong))
+    throw wrongOption('run', 'options', 'an object', wrong)
   if (base === undefined || over === undefined) return over ?? base ?? noOptions
   const merged = layOver(base, over)
   if (base.tools && over.tools) merged['tools'] = [...new Set([...base.tools, ...over.tools])]

@@ -71,7 +71,10 @@ export async function runLoop(run: Run, input: LoopInput): Promise<AgentResponse
   try {
     for (let groups = loop.openGroups(); ; groups = none) {
       const ending = await (groups.length > 0 ? loop.resume(groups) : loop.iterate())
-      if (ending !== undefined) return await loop.finish(ending)
+      if (ending !== undefined) {
+        const finished = loop.finish(ending)
+        return 'then' in finished ? await finished : finished
+      }
       // An iteration is kept when its middleware is done with it, too.
       if (run.keepsSteps) await saveStep(run)
     }
@@ -112,6 +115,7 @@ class FunctionLoop {
   /** Groups with calls that a pause or a crash left open. */
   openGroups(): readonly string[] {
     const { agents, answers, calledGroups, messages } = this.#run.journal
+    if (calledGroups.length === 0) return none
     return calledGroups.filter((id) => {
       const open = openIn(messages.all, callGroup(messages.all, id))
       for (const call of open) {
@@ -242,12 +246,12 @@ class FunctionLoop {
     return endingOf(error)
   }
 
-  async finish(ending: RunEnding): Promise<AgentResponse> {
+  /** Makes the response. Async only if a hook after the last iteration has stopped the run. */
+  finish(ending: RunEnding): AgentResponse | Promise<AgentResponse> {
     const run = this.#run
-    // A hook after the last iteration may have stopped the run.
-    const isStopped = run.stopped !== undefined && stoppable.has(ending.status)
-    const last = isStopped ? await this.#stop([]) : ending
-    return loopResponse(run, this.#last, last)
+    if (run.stopped === undefined || !stoppable.has(ending.status))
+      return loopResponse(run, this.#last, ending)
+    return this.#stop([]).then((last) => loopResponse(run, this.#last, last))
   }
 
   /** Returns the messages for the next model call. */

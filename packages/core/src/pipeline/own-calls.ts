@@ -60,6 +60,11 @@ export function withOwnCalls(
   before: readonly Message[],
   ids: IdSource,
 ): readonly Message[] {
+  const [only] = messages[0]?.contents ?? []
+  // One call, as most answers with calls have, is quicker to look for.
+  const isOne = messages.length === 1 && messages[0]!.contents.length === 1
+  if (isOne && only!.type === 'function-call' && only!.callId && !isOpen(before, only!.callId))
+    return messages
   const own = new OwnCalls(ids, () => before, true)
   const changed = messages.map((entry) => {
     const contents = own.take(entry.contents)

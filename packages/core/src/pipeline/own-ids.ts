@@ -10,6 +10,7 @@ export function unheard(
   messages: readonly Message[],
   history: readonly Message[],
 ): readonly Message[] {
+  if (history.length === 0) return messages
   const isKnown = (entry: Message): boolean =>
     history.some(({ id, role, contents }) => {
       if (!entry.id || id !== entry.id || role !== entry.role) return false

@@ -88,7 +88,7 @@ export function holdsOnly(lists: Lists, all: readonly Middleware[]): boolean {
 function reach(entry: Lists, all: readonly Middleware[], from: number): number {
   if (!isList(entry)) return all[from] === entry ? from + 1 : NaN
   let at = from
-  for (const part of entry) at = all[at] === part ? at + 1 : reach(part, all, at)
+  for (let index = 0; index < entry.length; index++) at = reach(entry[index]!, all, at)
   return at
 }
 

@@ -9,45 +9,46 @@ import { keepOpenCalls, unansweredFrom, unreadOf } from '../messages/open-turns.
 
 type Rewriter = (messages: readonly Message[]) => readonly Message[]
 
+/** The journal that a conversation follows from. */
+interface Owner {
+  /** Answers to requests, by their position in the run. */
+  readonly answers: ReadonlyMap<string, unknown>
+  /** True unless the journal has what was rewritten before the loop began. */
+  readonly mayEdit: boolean
+  record(step: { readonly kind: 'rewrite'; readonly messages: readonly Message[] }): void
+}
+
 /** The conversation of one run: history, input, and messages of the run. */
 export class RunConversation implements RunMessages {
   /** Frozen, since an edit in place would change nothing. */
   #all: readonly Message[] = none
   /** Messages before those that this run has added since the last rewrite. */
-  #base: readonly Message[] = []
+  #base: readonly Message[] = none
   /** The base of a resumed run, as its journal has it. */
   #replayed: ReadonlySet<Message> = noMessages
   /** Ids of messages added before the last rewrite; the rewritten list replaces them. */
   #absorbed: Set<string> | undefined
-  #added: Message[] = []
+  #added: readonly Message[] = none
   /** Effects of this run whose messages were taken back. */
   #done: readonly Message[] = none
   /** Ids of the messages of this run, and of those that no model has read. */
-  #current: Set<string> = new Set()
-  #unread: Set<string> = new Set()
+  #current: readonly string[] = none
+  #unread: readonly string[] = none
   /** True once `begin` was called. */
   begun = false
   /** Depth of the agent middleware that runs before the loop begins. */
   depth = 0
-  #history: readonly Message[] = []
-  #input: readonly Message[] = []
+  #history: readonly Message[] = none
+  #input: readonly Message[] = none
   /** Rewrites that hold when the loop begins, again too, with the depth of their middleware. */
   #lasting: { readonly depth: number; readonly rewriter: Rewriter }[] | undefined
   #executing: readonly FunctionCallContent[] = none
   /** Called before each rewrite. */
   onEdit: (() => void) | undefined
-  readonly #onRewrite: (messages: readonly Message[]) => void
-  readonly #isAnswered: (address: string) => boolean
-  readonly #mayEdit: () => boolean
+  readonly #owner: Owner
 
-  constructor(
-    onRewrite: (messages: readonly Message[]) => void,
-    isAnswered: (address: string) => boolean,
-    mayEdit: () => boolean,
-  ) {
-    this.#onRewrite = onRewrite
-    this.#isAnswered = isAnswered
-    this.#mayEdit = mayEdit
+  constructor(owner: Owner) {
+    this.#owner = owner
   }
 
   get all(): readonly Message[] {
@@ -59,11 +60,11 @@ export class RunConversation implements RunMessages {
   }
 
   get current(): readonly Message[] {
-    return this.#all.filter(({ id }) => this.#current.has(id))
+    return withIds(this.#all, this.#current)
   }
 
   get unread(): readonly Message[] {
-    return this.#all.filter(({ id }) => this.#unread.has(id))
+    return withIds(this.#all, this.#unread)
   }
 
   /** Shows what the run starts from while its agent middleware may still edit it. */
@@ -102,16 +103,14 @@ export class RunConversation implements RunMessages {
     this.begun = true
     this.#done = none
     this.#all = Object.freeze([...messages])
-    const unread = unreadOf(messages).map(({ id }) => id)
-    const turn = messages.slice(unansweredFrom(messages)).map(({ id }) => id)
-    this.#unread = new Set(unread)
-    this.#current = new Set([...unread, ...turn])
+    this.#unread = unreadOf(messages).map(idOf)
+    this.#current = [...this.#unread, ...messages.slice(unansweredFrom(messages)).map(idOf)]
     this.#reset()
   }
 
   /** The loop begins, with the rewrites made before. */
   repeatEdits(): void {
-    for (const { rewriter } of this.#lasting ?? []) this.#rewrite(rewriter)
+    this.#lasting?.forEach(({ rewriter }) => this.#rewrite(rewriter))
   }
 
   /** Makes all replayed messages those from before the run. */
@@ -122,19 +121,24 @@ export class RunConversation implements RunMessages {
 
   #reset(): void {
     this.#base = this.#all
-    this.#added = []
+    this.#added = none
     this.#absorbed = undefined
   }
 
   /** Adds the response of a model, which has read everything before it. */
   respond(messages: readonly Message[]): void {
-    this.add(messages)
-    this.#unread.clear()
+    this.#append(messages)
+    this.#unread = none
   }
 
   add(messages: readonly Message[]): void {
-    this.#added.push(...messages)
-    this.#join(messages)
+    this.#append(messages)
+    this.#unread = [...this.#unread, ...messages.map(idOf)]
+  }
+
+  #append(messages: readonly Message[]): void {
+    this.#added = [...this.#added, ...messages]
+    this.#current = [...this.#current, ...messages.map(idOf)]
     this.#all = Object.freeze([...this.#all, ...messages])
   }
 
@@ -154,7 +158,7 @@ export class RunConversation implements RunMessages {
     }
     this.#base = this.#base.toSpliced(index, 0, entry)
     this.#all = Object.freeze(this.#all.toSpliced(index, 0, entry))
-    this.#added.push(entry)
+    this.#added = [...this.#added, entry]
     this.#join([entry])
     ;(this.#absorbed ??= new Set()).add(entry.id)
   }
@@ -175,7 +179,7 @@ export class RunConversation implements RunMessages {
 
   /** Takes `messages`, which a rewrite has put in, for the last `count` that this run added. */
   revise(count: number, messages: readonly Message[]): void {
-    this.#added.splice(this.#added.length - count, count, ...messages)
+    this.#added = [...this.#added.slice(0, this.#added.length - count), ...messages]
     for (const { id } of messages) this.#absorbed?.add(id)
   }
 
@@ -183,7 +187,7 @@ export class RunConversation implements RunMessages {
   withhold(effects: readonly Message[]): void {
     this.#base = this.#onlyEffects(effects)
     this.#all = Object.freeze([...this.#base])
-    this.#added = []
+    this.#added = none
     this.#done = effects
   }
 
@@ -202,14 +206,13 @@ export class RunConversation implements RunMessages {
   /** @throws MiddlewareContractError if it cannot count any more */
   rewrite(rewriter: Rewriter): void {
     this.onEdit?.()
-    // The journal has what was rewritten before the loop began.
-    if (!this.#mayEdit()) return
+    if (!this.#owner.mayEdit) return
     ;(this.#lasting ??= []).push({ depth: this.depth, rewriter })
     if (this.begun) this.#rewrite(rewriter)
   }
 
   #rewrite(rewriter: Rewriter): void {
-    this.#onRewrite(this.#rewritten(this.#all, rewriter))
+    this.#owner.record({ kind: 'rewrite', messages: this.#rewritten(this.#all, rewriter) })
   }
 
   #rewritten(messages: readonly Message[], rewriter: Rewriter): readonly Message[] {
@@ -224,21 +227,20 @@ export class RunConversation implements RunMessages {
     // Nobody waits for a new call, and an answer has found its call once calls are executed.
     const isFree = (entry: Message, at: number): boolean =>
       (own.has(entry.id) && !isAskedFor(entry, at)) ||
-      (executing.length > 0 && this.#isAnswered(`${entry.id}:${at}`))
+      (executing.length > 0 && this.#owner.answers.has(`${entry.id}:${at}`))
     return withoutStrays(messages, keepOpenCalls(messages, rewritten, isFree))
   }
 
   #join(messages: readonly Message[]): void {
-    for (const { id } of messages) {
-      this.#current.add(id)
-      this.#unread.add(id)
-    }
+    this.#current = [...this.#current, ...messages.map(idOf)]
+    this.#unread = [...this.#unread, ...messages.map(idOf)]
   }
 
   /** Replaces the conversation. New messages behind those from before the run belong to the run. */
   replaceAll(rewritten: readonly Message[]): void {
     const before = new Set(this.#all.map(({ id }) => id))
-    const isOwn = ({ id }: Message): boolean => this.#current.has(id) || !before.has(id)
+    const current = new Set(this.#current)
+    const isOwn = ({ id }: Message): boolean => current.has(id) || !before.has(id)
     const start = rewritten.findLastIndex((entry) => !isOwn(entry)) + 1
     this.#join(rewritten.slice(start).filter(({ id }) => !before.has(id)))
     this.#base = rewritten
@@ -366,8 +368,15 @@ function isAskedFor({ contents }: Message, at: number): boolean {
   )
 }
 
+function withIds(messages: readonly Message[], ids: readonly string[]): readonly Message[] {
+  const wanted = new Set(ids)
+  return messages.filter(({ id }) => wanted.has(id))
+}
+
 function hasCall(messages: readonly Message[], call: FunctionCallContent): boolean {
   return messages.some(({ contents }) => contents.some((content) => isSameCall(content, call)))
 }
+
+const idOf = ({ id }: Message): string => id
 
 const noMessages: ReadonlySet<Message> = new Set()

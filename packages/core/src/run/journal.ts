@@ -22,11 +22,7 @@ type Step<Kind extends JournalStep['kind']> = JournalStep & { readonly kind: Kin
  * applies the steps of its checkpoint in the same way as those that it records itself.
  */
 export class Journal {
-  readonly messages: RunConversation = new RunConversation(
-    (messages) => this.record({ kind: 'rewrite', messages }),
-    (address) => this.answers.has(address),
-    () => this.entered || this.begun === undefined,
-  )
+  readonly messages: RunConversation = new RunConversation(this)
   loop: LoopState = notBegun
   /** Answers to requests, by their position in the run. */
   answers: ReadonlyMap<string, unknown> = nothing
@@ -130,13 +126,16 @@ export class Journal {
     return this.#entered !== undefined
   }
 
+  /** False before the loop of a resumed run begins: what was edited there before the pause is recorded. */
+  get mayEdit(): boolean {
+    return this.entered || this.begun === undefined
+  }
+
   record(step: JournalStep): void {
     // Of a sub-agent, the last checkpoint holds all the earlier ones.
-    const at =
-      step.kind === 'agent'
-        ? this.#steps.findIndex((other) => other.kind === 'agent' && other.address === step.address)
-        : -1
-    this.#steps[at < 0 ? this.#steps.length : at] = step
+    const at = step.kind === 'agent' ? this.#placeOf(step) : -1
+    if (at < 0) this.#steps.push(step)
+    else this.#steps[at] = step
     const { messages } = this
     switch (step.kind) {
       case 'begin':
@@ -146,7 +145,8 @@ export class Journal {
         if (this.#unfinished.length > 0) {
           this.#unfinished = this.#unfinished.filter(({ kind }) => kind !== 'model')
         }
-        this.loop = { ...this.loop, iteration: this.loop.iteration + 1 }
+        const { iteration, functionCalls, consecutiveErrors } = this.loop
+        this.loop = { iteration: iteration + 1, functionCalls, consecutiveErrors }
         return messages.respond(step.messages)
       }
       case 'messages':
@@ -159,9 +159,9 @@ export class Journal {
         return messages.replace(step.message)
       case 'results': {
         this.acted = true
-        const { functionCalls, consecutiveErrors } = this.loop
+        const { iteration, functionCalls, consecutiveErrors } = this.loop
         this.loop = {
-          ...this.loop,
+          iteration,
           functionCalls: functionCalls + step.executed,
           consecutiveErrors: step.failed === true ? consecutiveErrors + 1 : 0,
         }
@@ -199,14 +199,18 @@ export class Journal {
    * and have been executed since.
    */
   enter(begin: () => Omit<Step<'begin'>, 'kind'>): void {
-    // The steps of a checkpoint have them.
-    const effects = this.#entered === undefined ? none : this.effects
-    const later = this.#entered === undefined ? none : this.#steps.slice(this.#entered)
-    if (this.#entered === undefined) this.#entered = this.#steps.length
-    else this.#replay(this.#steps.slice(0, this.#entered))
-    if (!this.#steps.some(({ kind }) => kind === 'begin')) {
-      this.record({ kind: 'begin', ...begin() })
+    const before = this.#entered
+    if (before === undefined) {
+      // The steps of a checkpoint have what was done.
+      this.#entered = this.#steps.length
+      this.#begin(begin)
+      this.messages.repeatEdits()
+      return
     }
+    const { effects } = this
+    const later = this.#steps.slice(before)
+    this.#replay(this.#steps.slice(0, before))
+    this.#begin(begin)
     // The calls that were open at first: all have ended if a model has read them, else some have.
     const said = later.findIndex(({ kind }) => kind === 'response' || kind === 'messages')
     for (const step of later.slice(0, said < 0 ? Infinity : said)) {
@@ -221,6 +225,11 @@ export class Journal {
     // What was done is part of the conversation, also where the loop begins again.
     const rounds = visibleHistory(effects)
     if (rounds.length > 0) this.record({ kind: 'messages', messages: rounds })
+  }
+
+  #begin(begin: () => Omit<Step<'begin'>, 'kind'>): void {
+    if (!this.#steps.some(({ kind }) => kind === 'begin'))
+      this.record({ kind: 'begin', ...begin() })
   }
 
   /** Takes out the next recorded step of an unfinished model call or tool call. */
@@ -238,6 +247,10 @@ export class Journal {
   /** Returns true if the tool of a call began before a crash, and nobody knows what it did. */
   isUncertain(address: string): boolean {
     return this.#unfinished.some((step) => step.kind === 'start' && step.address === address)
+  }
+
+  #placeOf({ address }: Step<'agent'>): number {
+    return this.#steps.findIndex((step) => step.kind === 'agent' && step.address === address)
   }
 
   #replay(steps: readonly JournalStep[]): void {

@@ -109,7 +109,7 @@ export class Run implements RunContext {
   /** Gathers what the caller has received of an unfinished response. */
   partial: ResponseFold | undefined
   /** Gates of tool calls, the outermost first. */
-  callGates: readonly CallGate[] = []
+  callGates: readonly CallGate[] = none
   /** Iterations that middleware has allowed beyond the limit. */
   moreIterations = 0
   /** Number of verdicts that tool calls wait for, or that were negative. */
@@ -147,7 +147,7 @@ export class Run implements RunContext {
     this.agentName = init.agentName
     this.session = init.session
     this.parent = parent
-    this.middlewares = init.middlewares ?? (parent as Run | undefined)?.middlewares ?? []
+    this.middlewares = init.middlewares ?? (parent as Run | undefined)?.middlewares ?? none
     this.depth = parent === undefined ? 0 : parent.depth + 1
     this.data = init.data
     this.tenant = init.tenant ?? parent?.tenant

@@ -78,52 +78,56 @@ describe.skipIf(!hasChromium)('a message during an answer', () => {
     [6, 'queue'],
     [7, 'steer'],
     [7, 'queue'],
-  ] as const)('is read by the run that answers: AI SDK %i, %s', async (protocol, onBusy) => {
-    const work = heldTool()
-    const client = scriptedClient([
-      ['I look. ', callFunction('work', {}, 'c1')],
-      ...(onBusy === 'queue' ? ['Found. '] : []),
-      ['I hurry. ', callFunction('refund', { order: 'A-7', euros: 5 }, 'c2')],
-      'Paid.',
-      'Bye.',
-    ])
-    const served = await servePage(await useChatApp(client, { protocol, onBusy, tools: [work] }))
-    try {
-      const { page, problems } = await served.open()
-      const items = () => page.getByRole('listitem').allTextContents()
-      await send(page, 'Where is it?')
-      await work.begun
-      await send(page, 'Hurry, and refund it.')
-      await page.getByText('You: Hurry, and refund it.').waitFor()
-      work.finish()
-      await settled(page, 'Waits for an approval')
-      await page.getByRole('button', { name: 'Approve' }).click()
-      await settled(page, 'Answered')
-
-      const answer = `Support: I look. ${onBusy === 'queue' ? 'Found. ' : ''}I hurry. Paid.`
-      const hurry = 'You: Hurry, and refund it.'
-      // The page of version 6 gets an answer when it is complete, so its place is behind.
-      const shown = protocol === 6 ? [hurry, answer] : [answer, hurry]
-      expect(await items()).toEqual(['You: Where is it?', ...shown])
-      expect(JSON.stringify(client.requests.at(-1)!.messages)).toContain('were paid back')
-      await send(page, 'Thanks')
-      await page.getByText('Support: Bye.').waitFor()
-      await page.reload()
-      await page.getByText('Support: Bye.').waitFor()
-      const [before, after] = answer.split(/(?<=: .*)(?=I hurry)/)
-      expect(await items()).toEqual([
-        'You: Where is it?',
-        before,
-        hurry,
-        `Support: ${after}`,
-        'You: Thanks',
-        'Support: Bye.',
+  ] as const)(
+    'is read by the run that answers: AI SDK %i, %s',
+    async (protocol, onBusy) => {
+      const work = heldTool()
+      const client = scriptedClient([
+        ['I look. ', callFunction('work', {}, 'c1')],
+        ...(onBusy === 'queue' ? ['Found. '] : []),
+        ['I hurry. ', callFunction('refund', { order: 'A-7', euros: 5 }, 'c2')],
+        'Paid.',
+        'Bye.',
       ])
-      expect(problems).toEqual([])
-    } finally {
-      await served.close()
-    }
-  }, 60_000)
+      const served = await servePage(await useChatApp(client, { protocol, onBusy, tools: [work] }))
+      try {
+        const { page, problems } = await served.open()
+        const items = () => page.getByRole('listitem').allTextContents()
+        await send(page, 'Where is it?')
+        await work.begun
+        await send(page, 'Hurry, and refund it.')
+        await page.getByText('You: Hurry, and refund it.').waitFor()
+        work.finish()
+        await settled(page, 'Waits for an approval')
+        await page.getByRole('button', { name: 'Approve' }).click()
+        await settled(page, 'Answered')
+
+        const answer = `Support: I look. ${onBusy === 'queue' ? 'Found. ' : ''}I hurry. Paid.`
+        const hurry = 'You: Hurry, and refund it.'
+        // The page of version 6 gets an answer when it is complete, so its place is behind.
+        const shown = protocol === 6 ? [hurry, answer] : [answer, hurry]
+        expect(await items()).toEqual(['You: Where is it?', ...shown])
+        expect(JSON.stringify(client.requests.at(-1)!.messages)).toContain('were paid back')
+        await send(page, 'Thanks')
+        await page.getByText('Support: Bye.').waitFor()
+        await page.reload()
+        await page.getByText('Support: Bye.').waitFor()
+        const [before, after] = answer.split(/(?<=: .*)(?=I hurry)/)
+        expect(await items()).toEqual([
+          'You: Where is it?',
+          before,
+          hurry,
+          `Support: ${after}`,
+          'You: Thanks',
+          'Support: Bye.',
+        ])
+        expect(problems).toEqual([])
+      } finally {
+        await served.close()
+      }
+    },
+    60_000,
+  )
 })
 
 /** A tool that works until `finish()`. */

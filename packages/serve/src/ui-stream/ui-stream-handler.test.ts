@@ -161,7 +161,11 @@ describe.each([6, 7] as const)('useChat of the AI SDK %i', (version) => {
       new Request(api, {
         method: 'POST',
         headers: { 'content-type': 'application/json' },
-        body: JSON.stringify({ id: 'c1', messages: [...state.messages, later], messageId: answer.id }),
+        body: JSON.stringify({
+          id: 'c1',
+          messages: [...state.messages, later],
+          messageId: answer.id,
+        }),
       }),
     )
 

@@ -59,8 +59,8 @@ describe('explain', () => {
     ['a client', client, 'an object'],
     ['the input first', 'My secret', 'a string'],
   ])('names its argument when given %s', (_, given, shown) => {
-    const message = `explain: \`info\` must be an agent, got ${shown}`
-    expect(() => explain(given as never, 'Hi')).toThrow(new TypeError(message))
+    const problem = `explain: \`info\` must be an agent, got ${shown}`
+    expect(() => explain(given as never, 'Hi')).toThrow(new TypeError(problem))
   })
 
   it('prints as an onion', () => {

@@ -25,15 +25,17 @@ function Chat() {
     resume: running,
     transport: new DefaultChatTransport({ api }),
     // The server takes the answers of this request, and nothing else of the history in it.
-    sendAutomaticallyWhen: lastAssistantMessageIsCompleteWithApprovalResponses,
+    sendAutomaticallyWhen: isAnswered,
   })
   const { messages, status, error } = chat
   const isRunning = status === 'submitted' || status === 'streaming'
-  const ending = status === 'ready' ? endings[messages.at(-1)?.metadata?.status] : undefined
+  const answer = messages.findLast(({ role }) => role === 'assistant')
+  const ending = status === 'ready' ? endings[answer?.metadata?.status] : undefined
 
   const send = (event) => {
     event.preventDefault()
-    if (text.trim() === '' || isRunning) return
+    if (text.trim() === '') return
+    // During an answer, the run reads the message at its next step.
     void chat.sendMessage({ text })
     setText('')
   }
@@ -64,9 +66,7 @@ function Chat() {
               send(event)
           }}
         />
-        <button type="submit" disabled={isRunning}>
-          Send
-        </button>
+        <button type="submit">Send</button>
         <button type="button" hidden={!isRunning} onClick={stop}>
           Stop
         </button>
@@ -80,6 +80,12 @@ function Chat() {
       </form>
     </>
   )
+}
+
+/** True if every request of the last answer has its answer. Messages of the user may stand behind it. */
+function isAnswered({ messages }) {
+  const end = messages.findLastIndex(({ role }) => role === 'assistant') + 1
+  return lastAssistantMessageIsCompleteWithApprovalResponses({ messages: messages.slice(0, end) })
 }
 
 function Message({ message: { role, parts }, answer }) {

@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
-import type { ChatClient } from '@lamella/core'
+import type { ChatClient, Tool } from '@lamella/core'
 import { Agent, memoryStore } from '@lamella/core'
-import type { Handler } from '@lamella/serve'
+import type { ChatServiceOptions, Handler } from '@lamella/serve'
 import { chatService } from '@lamella/serve'
 import { uiStreamHandler } from '@lamella/serve/ui-stream'
 import { build } from 'esbuild'
@@ -10,12 +10,23 @@ import { noPasswords, refund, retryOnce } from '../chat/shop.ts'
 
 const css = new URL('../../templates/app/page/page.css', import.meta.url)
 
+/** Settings of the app. */
+export interface UseChatAppOptions {
+  /** Major version of the AI SDK in the page. */
+  readonly protocol?: 6 | 7
+  readonly onBusy?: ChatServiceOptions['onBusy']
+  readonly tools?: readonly Tool[]
+}
+
 /** A chat whose page is React with `useChat` of the AI SDK. */
-export async function useChatApp(client: ChatClient): Promise<Handler> {
+export async function useChatApp(
+  client: ChatClient,
+  { protocol = 7, onBusy = 'steer', tools = [] }: UseChatAppOptions = {},
+): Promise<Handler> {
   const agent = new Agent({
     name: 'support',
     client,
-    tools: [refund],
+    tools: [refund, ...tools],
     store: memoryStore({ maxEntries: 10_000 }),
     middleware: [noPasswords, retryOnce],
   })
@@ -24,9 +35,10 @@ export async function useChatApp(client: ChatClient): Promise<Handler> {
       /(?:^|; )user=([\w-]{36})/.exec(request.headers.get('cookie') ?? '')?.[1],
     mayApprove: ({ tool: name }) => name === 'refund',
     onDisconnect: 'continue',
+    onBusy,
   })
-  const chat = uiStreamHandler(chats)
-  const script = await pageScript()
+  const chat = uiStreamHandler(chats, { protocol })
+  const script = await pageScript(protocol)
 
   return async (request) => {
     const { pathname } = new URL(request.url)
@@ -46,9 +58,11 @@ export async function useChatApp(client: ChatClient): Promise<Handler> {
   }
 }
 
-async function pageScript(): Promise<string> {
+async function pageScript(protocol: 6 | 7): Promise<string> {
+  const older = { ai: 'ai-v6', '@ai-sdk/react': '@ai-sdk/react-v6' }
   const { outputFiles } = await build({
-    entryPoints: [fileURLToPath(new URL('page.jsx', import.meta.url))],
+    absWorkingDir: fileURLToPath(new URL('.', import.meta.url)),
+    entryPoints: ['page.jsx'],
     bundle: true,
     write: false,
     format: 'esm',
@@ -56,6 +70,7 @@ async function pageScript(): Promise<string> {
     jsx: 'automatic',
     define: { 'process.env.NODE_ENV': '"production"' },
     logLevel: 'error',
+    alias: protocol === 6 ? older : {},
   })
   return outputFiles[0]!.text
 }

@@ -103,14 +103,14 @@ function forget({
   if (iteration > 0) run.messages.rewrite((all: readonly unknown[]) => all.slice(0, 1))
 }
 
-test('`explain` names the tools of the list that are not there', async () => {
+test('`explain` names the tools of the list that are not there', () => {
   const { agent } = setUp([], { untrusted: ['read_page', 'readPage'] })
   const { agent: any } = setUp([])
 
-  const { warnings } = await explain(agent, 'Hi.')
+  const { warnings } = explain(agent, 'Hi.')
 
   expect(warnings).toEqual(['prompt-injection-taint: `taint.untrusted` names no tool: readPage'])
-  expect((await explain(any, 'Hi.')).warnings).toEqual([])
+  expect(explain(any, 'Hi.').warnings).toEqual([])
 })
 
 test('before untrusted content came in, calls run', async () => {

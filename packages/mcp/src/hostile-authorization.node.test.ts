@@ -72,7 +72,7 @@ async function started({ challenge = 'Bearer', resource, authorization, redirect
   /** Sends every request to this machine, whatever its address is. */
   const send: typeof fetch = (input, init) => {
     const headers = new Headers(init?.headers)
-    headers.set('x-address', String(input))
+    headers.set('x-address', new Request(input).url)
     return fetch(http.url, { ...init, headers })
   }
   const shown: URL[] = []

@@ -1,3 +1,5 @@
+import { tool } from '@lamella/core'
+import { callFunction, scriptedClient } from '@lamella/testing'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { standIn } from '../../../examples/chat/stand-in.ts'
 import { useChatApp } from '../../../examples/use-chat/use-chat-app.ts'
@@ -42,7 +44,7 @@ describe.skipIf(!hasChromium)('the page with useChat', () => {
     await send(page, 'a long answer')
     await page.getByRole('listitem').last().filter({ hasText: 'word by word' }).waitFor()
     await page.getByRole('button', { name: 'Stop' }).click()
-    await page.getByRole('button', { name: 'Send', disabled: false }).waitFor()
+    await page.getByRole('button', { name: 'Answer again' }).waitFor()
     const stopped = await page.getByRole('listitem').last().textContent()
 
     await page.getByRole('button', { name: 'Answer again' }).click()
@@ -69,3 +71,75 @@ describe.skipIf(!hasChromium)('the page with useChat', () => {
     expect(problems).toEqual([])
   }, 30_000)
 })
+
+describe.skipIf(!hasChromium)('a message during an answer', () => {
+  test.each([
+    [6, 'steer'],
+    [6, 'queue'],
+    [7, 'steer'],
+    [7, 'queue'],
+  ] as const)(
+    'is read by the run that answers: AI SDK %i, %s',
+    async (protocol, onBusy) => {
+      const work = heldTool()
+      const client = scriptedClient([
+        ['I look. ', callFunction('work', {}, 'c1')],
+        ...(onBusy === 'queue' ? ['Found. '] : []),
+        ['I hurry. ', callFunction('refund', { order: 'A-7', euros: 5 }, 'c2')],
+        'Paid.',
+        'Bye.',
+      ])
+      const served = await servePage(await useChatApp(client, { protocol, onBusy, tools: [work] }))
+      try {
+        const { page, problems } = await served.open()
+        const items = () => page.getByRole('listitem').allTextContents()
+        await send(page, 'Where is it?')
+        await work.begun
+        await send(page, 'Hurry, and refund it.')
+        await page.getByText('You: Hurry, and refund it.').waitFor()
+        work.finish()
+        await settled(page, 'Waits for an approval')
+        await page.getByRole('button', { name: 'Approve' }).click()
+        await settled(page, 'Answered')
+
+        const answer = `Support: I look. ${onBusy === 'queue' ? 'Found. ' : ''}I hurry. Paid.`
+        const hurry = 'You: Hurry, and refund it.'
+        // The page of version 6 gets an answer when it is complete, so its place is behind.
+        const shown = protocol === 6 ? [hurry, answer] : [answer, hurry]
+        expect(await items()).toEqual(['You: Where is it?', ...shown])
+        expect(JSON.stringify(client.requests.at(-1)!.messages)).toContain('were paid back')
+        await send(page, 'Thanks')
+        await page.getByText('Support: Bye.').waitFor()
+        await page.reload()
+        await page.getByText('Support: Bye.').waitFor()
+        const [before, after] = answer.split(/(?<=: .*)(?=I hurry)/)
+        expect(await items()).toEqual([
+          'You: Where is it?',
+          before,
+          hurry,
+          `Support: ${after}`,
+          'You: Thanks',
+          'Support: Bye.',
+        ])
+        expect(problems).toEqual([])
+      } finally {
+        await served.close()
+      }
+    },
+    60_000,
+  )
+})
+
+/** A tool that works until `finish()`. */
+function heldTool() {
+  let begin = (): void => {}
+  let finish = (): void => {}
+  const begun = new Promise<void>((resolve) => (begin = resolve))
+  const held = new Promise<void>((resolve) => (finish = resolve))
+  const execute = async (): Promise<string> => {
+    begin()
+    await held
+    return 'worked'
+  }
+  return { ...tool({ name: 'work', description: '', execute }), begun, finish }
+}

@@ -50,7 +50,7 @@ function show(state) {
   render(state)
 }
 
-/** While a request is open, somebody else may answer it. */
+/** Follows the chat while a request is open, since somebody else may answer it. */
 function watch({ pending, status: name }) {
   if (pending.length > 0 && watching === undefined) {
     watching = new AbortController()
@@ -126,7 +126,7 @@ async function answer(answers) {
   if (await chat.answer(answers)) input.focus()
 }
 
-/** A name that people can tell from others, such as `quiet-maple-417`. */
+/** Makes up a name that is easy to recognize, such as `quiet-maple-417`. */
 function newName() {
   const [first, second, number] = crypto.getRandomValues(new Uint16Array(3))
   return `${adjectives[first % 8]}-${nouns[second % 8]}-${number % 1000}`

@@ -2,14 +2,14 @@ import type { ChatClient, FunctionInvocationContext, KeyValueStore } from '@lame
 import { Agent, jsonSchema, tool } from '@lamella/core'
 import type { Orders } from './orders.ts'
 
-/** Parts of the agent. Tests replace them. */
+/** Dependencies of the agent. Tests pass in their own. */
 export interface AgentParts {
   readonly client: ChatClient
   readonly store: KeyValueStore
   readonly orders: Orders
 }
 
-/** Makes the agent: its instructions, its tools, and the store of all that outlives a run. */
+/** Creates the agent: its instructions, its tools, and the store that keeps its state between runs. */
 export function supportAgent({ client, store, orders }: AgentParts): Agent {
   return new Agent({
     name: 'your-app',
@@ -35,7 +35,7 @@ function listOrders(orders: Orders) {
 function refundOrder(orders: Orders) {
   return tool({
     name: 'refund_order',
-    description: 'Pays an order of the customer back.',
+    description: 'Refunds an order of the customer.',
     parameters: jsonSchema({
       type: 'object',
       properties: { order: { type: 'string' }, euros: { type: 'number', minimum: 0 } },
@@ -54,7 +54,7 @@ function refundOrder(orders: Orders) {
   })
 }
 
-/** Takes the customer from the sign-in, never from the model. */
+/** Reads the customer from the signed-in request, never from the model's arguments. */
 function customerOf({ run }: FunctionInvocationContext): string {
   return (run.data as { customer: string }).customer
 }

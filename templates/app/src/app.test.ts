@@ -10,10 +10,10 @@ import { supportChats, supportService } from './service.ts'
 import { standIn } from './stand-in.ts'
 import { newVisitor } from './visitor.ts'
 
-const secret = 'a secret of the tests'
+const secret = 'a secret for tests'
 const url = 'https://shop.example/chat'
 
-/** The service with a scripted model, and pages of visitors. */
+/** Creates the service with a scripted model, and pages for its visitors. */
 function app(...steps: ScriptedStep[]) {
   const orders = memoryOrders()
   const client = scriptedClient(steps)
@@ -57,7 +57,7 @@ describe('a chat', () => {
     let joined: Promise<boolean> | undefined
     orders.of = async (customer) => {
       joined = chat.send('Only the last one, please.')
-      // The message is on its way while the tool works.
+      // Gives the message time to arrive while the tool is running.
       for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve))
       return listed(customer)
     }
@@ -69,7 +69,7 @@ describe('a chat', () => {
     assert.deepEqual(chat.state.waiting, [])
   })
 
-  it('is for visitors with a cookie of ours', async () => {
+  it('is refused to visitors whose cookie we did not sign', async () => {
     const { page, client } = app('Hello.')
     const forged = page(`visitor=${crypto.randomUUID()}.${'x'.repeat(43)}`)
 
@@ -93,7 +93,7 @@ describe('a refund', () => {
     assert.equal(chat.state.messages.at(-1)?.contents[0]?.text, 'You have your money back.')
   })
 
-  it('of a large sum is approved by the shop alone', async () => {
+  it('of a large sum can only be approved by the shop', async () => {
     const { page, orders, chats, visitor } = app(refund(500), 'You have your money back.')
     const cookie = visitor()
     const chat = page(cookie)
@@ -102,7 +102,7 @@ describe('a refund', () => {
     const [request] = chat.state.pending
     await chat.answer({ [request!.id]: true })
     const refused = [chat.state.code, orders.refunds.length]
-    // A page of the shop calls this, for whom it has signed in.
+    // A page for employees would call this, once they have signed in.
     const principal = /visitor=([\w-]{36})/.exec(cookie)![1]!
     await chats.answer(
       { principal, chat: 'c1' },

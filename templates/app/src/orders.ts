@@ -5,15 +5,15 @@ export interface Order {
   readonly euros: number
 }
 
-/** The orders of your shop: put your database in its place. */
+/** Access to the orders of your shop. Implement it with your database. */
 export interface Orders {
   /** Lists the orders of a customer. */
   of(customer: string): Promise<readonly Order[]>
-  /** Pays a part of an order back. */
+  /** Refunds part of an order. */
   refund(customer: string, order: string, euros: number): Promise<void>
 }
 
-/** Orders in memory, for the tests and to begin with: each customer has bought a teapot and a tea set. */
+/** Orders in memory, for tests and first steps: every customer has bought a teapot and a tea set. */
 export function memoryOrders(): Orders & { readonly refunds: readonly unknown[] } {
   const refunds: unknown[] = []
   return {

@@ -9,10 +9,10 @@ import { memoryOrders } from './orders.ts'
 import { supportChats, supportService } from './service.ts'
 
 const { PORT, SECRET } = process.env
-// Another machine, or the host of a container, needs `HOST=0.0.0.0`.
+// In a container, or to let other machines connect, set `HOST=0.0.0.0`.
 const { HOST = '127.0.0.1' } = process.env
 
-/** Models of providers, by the key that must be there. */
+/** Default model of each provider, by the name of its API key. */
 const models = {
   OPENAI_API_KEY: 'openai/gpt-5-mini',
   ANTHROPIC_API_KEY: 'anthropic/claude-sonnet-5-5',
@@ -23,9 +23,9 @@ const model = process.env['LAMELLA_MODEL'] ?? known?.[1]
 
 const client =
   model === undefined ? (await import('./stand-in.ts')).standIn() : await clientFor(model)
-const store = sqliteStore('app.db') // one of `@lamella/store-redis` or `-postgres` for many machines
+const store = sqliteStore('app.db') // for several machines, use `@lamella/store-redis` or `-postgres`
 const agent = supportAgent({ client, store, orders: memoryOrders() })
-// Without a secret of yours, visitors are forgotten when the server stops.
+// Without `SECRET`, visitors lose their chats when the server restarts.
 const secret = SECRET ?? randomBytes(32).toString('hex')
 const service = supportService(supportChats(agent, secret), secret)
 

@@ -9,7 +9,7 @@ import { newVisitor, visitorOf } from './visitor.ts'
 /** Largest refund in euros that customers may approve themselves. */
 const mostEuros = 100
 
-/** Makes the chats of the agent: who sends a request, and who may approve what. */
+/** Creates the chats of the agent, and decides who sent a request and who may approve what. */
 export function supportChats(agent: Agent, secret: string): ChatService {
   return chatService(agent, {
     principal: (request) => visitorOf(request, secret),
@@ -18,9 +18,9 @@ export function supportChats(agent: Agent, secret: string): ChatService {
       return tool === 'refund_order' && typeof euros === 'number' && euros > 0 && euros <= mostEuros
     },
     run: (_request, _body, { id }) => ({ data: { customer: id } }),
-    // A closed tab does not end the answer; the page reads it again.
+    // Closing the tab does not cancel the answer; the page picks it up again when it reloads.
     onDisconnect: 'continue',
-    // What a visitor says during an answer is read at the next step.
+    // The agent reads a message that arrives during an answer at its next step.
     onBusy: 'steer',
   })
 }
@@ -31,7 +31,7 @@ const files: Readonly<Record<string, readonly [name: string, type: string]>> = {
   '/page.js': ['page.js', 'text/javascript'],
 }
 
-/** Serves the chats at `/chat`, and the page. */
+/** Serves the page, and its chats at `/chat`. */
 export function supportService(chats: ChatService, secret: string): Handler {
   const chat = sseHandler(chats)
   const reader = new URL(import.meta.resolve('@lamella/serve/client'))

@@ -1,7 +1,7 @@
 import type { ChatClient, Content } from '@lamella/core'
 import { callFunction, scriptedClient } from '@lamella/testing'
 
-/** A model without a model, so that the page can be tried before there is a key. It knows orders and refunds. */
+/** Replaces a model, so that you can try the page without an API key. It knows about orders and refunds. */
 export function standIn(delayMs = 40): ChatClient {
   const say = (text: string) => ({
     updates: [...text.split(/(?<= )/), { finishReason: 'stop' } as const],
@@ -23,7 +23,7 @@ export function standIn(delayMs = 40): ChatClient {
   })
 }
 
-/** The text of a message, or of the results in it. */
+/** Joins the text of a message, including that of tool results. */
 function textIn(contents: readonly Content[]): string {
   return contents
     .map((part) => {

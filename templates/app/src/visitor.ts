@@ -1,13 +1,13 @@
 import { createHmac, randomUUID, timingSafeEqual } from 'node:crypto'
 
-/** Makes the cookie of a new visitor. Put your sign-in in its place; what counts is the signature. */
+/** Creates a signed cookie for a new visitor. Replace it with your sign-in, which must be signed as well. */
 export function newVisitor(secret: string): string {
   const id = randomUUID()
   const attributes = 'Path=/; HttpOnly; SameSite=Lax; Max-Age=31536000'
   return `visitor=${id}.${signatureOf(id, secret)}; ${attributes}`
 }
 
-/** The id of the visitor who sends a request, if its cookie is one that we have signed. */
+/** Returns the id of the visitor who sent a request, or undefined if we did not sign its cookie. */
 export function visitorOf(request: Request, secret: string): string | undefined {
   const cookies = request.headers.get('cookie') ?? ''
   const [, id, signature] = /(?:^|; )visitor=([\w-]{36})\.([\w-]{43})/.exec(cookies) ?? []

@@ -4,7 +4,7 @@ import { Agent } from '@lamella/core'
 import { describeContract, guardrailContract, scriptedClient } from '@lamella/testing'
 import { yourGuardrail } from './index.ts'
 
-// What every guardrail keeps: what it forbids is in no update, message, event or session, however it is cut.
+// The contract of every guardrail: what it forbids reaches no update, message, event or session, however it is split.
 describeContract(
   guardrailContract({
     create: () => yourGuardrail({ words: ['plugh', 'xyzzy'] }),
@@ -21,7 +21,7 @@ describeContract(
 )
 
 describe('yourGuardrail', () => {
-  it('takes words out, whatever their case', async () => {
+  it('removes words, whatever their case', async () => {
     const agent = new Agent({
       client: scriptedClient(['I say XYZZY and plugh.']),
       middleware: yourGuardrail({ words: ['plugh', 'xyzzy'] }),
@@ -30,7 +30,7 @@ describe('yourGuardrail', () => {
     assert.equal((await agent.run('Hello')).text, 'I say … and ….')
   })
 
-  it('names an option that is wrong', () => {
+  it('names an invalid option', () => {
     assert.throws(() => yourGuardrail({ words: [] }), /`words`/)
     assert.throws(() => yourGuardrail({ words: ['(a+)+'] }), /`words`/)
     assert.throws(

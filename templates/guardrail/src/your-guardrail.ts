@@ -4,13 +4,13 @@ import { wrongOption } from '@lamella/core/authoring'
 
 export interface YourGuardrailOptions
   extends Partial<Omit<GuardrailOptions, 'check' | 'stream' | 'level'>> {
-  /** Words that are taken out, in any case. */
+  /** Words to remove, whatever their case. */
   readonly words: readonly string[]
 }
 
 /**
- * Takes words out of what goes in and out. It holds while streaming: of a text that could still become
- * one of the words, nothing leaves.
+ * Removes words from the input and the output. This includes streams: text that could still turn into
+ * one of the words is held back.
  * @throws TypeError that names the option and the value
  */
 export function yourGuardrail({
@@ -22,7 +22,7 @@ export function yourGuardrail({
   if (!Array.isArray(words) || words.length === 0 || !words.every(isWord)) {
     throw wrongOption('yourGuardrail', 'words', 'a list of words of letters and digits', words)
   }
-  // Letters and digits only, so that there is nothing in it that could take long.
+  // The words are letters and digits only, so the pattern cannot backtrack.
   const pattern = new RegExp(words.join('|'), 'giu')
   const longest = Math.max(...words.map((word) => word.length))
 

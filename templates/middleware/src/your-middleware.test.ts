@@ -5,7 +5,7 @@ import { describeContract, middlewareContract, scriptedClient, testClock } from 
 import type { YourMiddlewareEvent } from './index.ts'
 import { yourMiddleware } from './index.ts'
 
-// Obligations of every middleware: it rethrows terminations, ends on aborts, works the same in streams …
+// The contract of every middleware: it rethrows terminations, stops on aborts, treats streams the same …
 describeContract(middlewareContract({ create: ({ clock }) => yourMiddleware({ clock }) }), {
   describe,
   it,
@@ -13,7 +13,7 @@ describeContract(middlewareContract({ create: ({ clock }) => yourMiddleware({ cl
 
 describe('yourMiddleware', () => {
   for (const stream of [false, true]) {
-    it(`tells how long a call took, ${stream ? 'streamed' : 'plain'}`, async () => {
+    it(`reports how long a call took, ${stream ? 'streamed' : 'plain'}`, async () => {
       const clock = testClock()
       const events: YourMiddlewareEvent[] = []
       const slow = async () => {
@@ -32,7 +32,7 @@ describe('yourMiddleware', () => {
     })
   }
 
-  it('names an option that is wrong, and its value', () => {
+  it('names an invalid option and its value', () => {
     assert.throws(() => yourMiddleware({ slowMs: -1 }), /`slowMs`.*-1/)
     assert.throws(() => yourMiddleware({ slow: 1 } as never), /`slow`; did you mean `slowMs`/)
   })

@@ -17,16 +17,16 @@ export interface YourMiddlewareEvent {
 
 export interface YourMiddlewareOptions extends MiddlewareOptions<ChatContext, YourMiddlewareEvent> {
   /**
-   * A call that takes longer is slow. In milliseconds.
+   * Milliseconds after which a call counts as slow.
    * @default 5000
    */
   readonly slowMs?: number | undefined
-  /** For tests. @default the clock of the machine */
+  /** Source of time, for tests. @default the machine's clock */
   readonly clock?: Clock | undefined
 }
 
 /**
- * Tells how long each model call took, streamed or not.
+ * Reports how long each model call took, streamed or not.
  * @throws RangeError or TypeError that names the option and the value
  */
 export function yourMiddleware(options: YourMiddlewareOptions = {}): ChatMiddleware {
@@ -37,8 +37,8 @@ export function yourMiddleware(options: YourMiddlewareOptions = {}): ChatMiddlew
   return defineChatMiddleware('your-middleware', options, async (context, callNext) => {
     const start = clock.now()
     try {
-      // Resolves when the inner work is complete, in both modes. To change the result, return another one, or
-      // assign it: `context.result = { ...response, messages: 'Other.' }`.
+      // Resolves when the model call is complete, streamed or not. To change the result, return another one,
+      // or assign it: `context.result = { ...response, messages: 'Other.' }`.
       return await callNext()
     } finally {
       const elapsedMs = clock.now() - start

@@ -13,7 +13,7 @@ const kinds: Readonly<Record<number, ProviderErrorKind>> = {
   503: 'overloaded',
 }
 
-/** The error for a status. Middleware such as retry reads `kind` and `retry`, and nothing else. */
+/** Creates the error for an HTTP status. Middleware such as `retry()` only reads `kind` and `retry`. */
 export function statusError(status: number, headers: Headers): ProviderError {
   const kind = kinds[status] ?? (status < 500 ? 'invalid_request' : 'server')
   const afterMs = retryAfterHeaderMs(headers)
@@ -25,7 +25,7 @@ export function statusError(status: number, headers: Headers): ProviderError {
   })
 }
 
-/** The connection could not be made, or broke. */
+/** Creates the error for a connection that failed or broke. */
 export function networkError(cause: unknown): ProviderError {
   if (cause instanceof ProviderError) return cause
   return new ProviderError('the connection to the provider broke', {
@@ -35,7 +35,7 @@ export function networkError(cause: unknown): ProviderError {
   })
 }
 
-/** An answer without its end. */
+/** Creates the error for an answer that was cut off. */
 export function cutShort(): ProviderError {
   const problem = 'the answer of the provider ended too early'
   return new ProviderError(problem, { kind: 'truncated_stream', provider })

@@ -88,7 +88,7 @@ function play(scenario: ClientScenario) {
   }
 }
 
-// What every client keeps: errors are ProviderErrors, aborts settle at once, a cut stream is no clean end …
+// The contract of every client: errors are ProviderErrors, aborts settle at once, a cut stream fails …
 describeContract(chatClientContract({ create: (scenario) => inFrontOf(play(scenario)) }), {
   describe,
   it,
@@ -105,7 +105,7 @@ describe('YourChatClient', () => {
     const now = tool({ name: 'now', description: 'The time.', execute: () => '12:00' })
 
     const response = await new Agent({ client: harness.client, tools: [now] }).run(
-      'How late is it?',
+      'What time is it?',
     )
     await harness.close?.()
 

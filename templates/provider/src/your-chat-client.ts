@@ -13,13 +13,13 @@ import { cutShort, networkError, statusError } from './wire-error.ts'
 
 export interface YourChatClientOptions {
   readonly model: string
-  /** Address of your provider. */
+  /** Base URL of your provider's API. */
   readonly baseURL: string
   readonly apiKey?: string | undefined
   readonly middleware?: ClientMiddlewareInput | undefined
 }
 
-/** One line of an answer. A plain answer is one such line, with everything in it. */
+/** One line of a streamed answer. Without streaming, the answer is a single line that has everything. */
 interface WireLine {
   readonly text?: string
   readonly calls?: readonly {
@@ -32,8 +32,8 @@ interface WireLine {
 }
 
 /**
- * A chat client for your provider. Here it speaks a small protocol of lines of JSON over HTTP: put that
- * of your provider in its place.
+ * A chat client for your provider. The protocol here is lines of JSON over HTTP; replace it with that of
+ * your provider.
  * @throws TypeError that names the option
  */
 export class YourChatClient extends BaseChatClient {
@@ -91,7 +91,7 @@ export class YourChatClient extends BaseChatClient {
       request.signal.throwIfAborted()
       throw networkError(error)
     }
-    // An end without the last line is no end.
+    // A stream without its last line was cut off.
     if (!done) throw cutShort()
   }
 
@@ -142,8 +142,8 @@ function usageOf(usage: WireLine['usage']) {
 }
 
 /**
- * The lines of a body, as they come. Closes the connection when the reader leaves. If your provider sends
- * a `text/event-stream`, `readEventStream` of `@lamella/transport` takes the place of this and of `stream`.
+ * Yields the lines of a body as they arrive, and closes the connection when the reader stops. If your
+ * provider sends a `text/event-stream`, use `readEventStream` of `@lamella/transport` instead.
  */
 async function* linesOf(body: ReadableStream<Uint8Array>, signal: AbortSignal) {
   const decoder = new TextDecoder()

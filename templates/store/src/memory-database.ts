@@ -1,6 +1,6 @@
 import type { YourDatabase } from './your-store.ts'
 
-/** A database in memory, for tests and until yours is there. */
+/** A database in memory, for tests and until you connect your own. */
 export function memoryDatabase(): YourDatabase {
   const entries = new Map<string, { readonly json: string; readonly expiresAt: number }>()
   let last: Promise<unknown> = Promise.resolve()

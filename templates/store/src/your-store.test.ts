@@ -5,7 +5,7 @@ import { sessions } from '@lamella/store'
 import { describeContract, scriptedClient, storeContract, testClock } from '@lamella/testing'
 import { memoryDatabase, yourStore } from './index.ts'
 
-// What every store keeps: JSON in and out, additions and conditional writes in one step, times to live.
+// The contract of every store: JSON in and out, atomic increments and conditional writes, times to live.
 describeContract(
   storeContract({
     create() {

@@ -1,9 +1,9 @@
 import type { KeyValueStore, WriteOptions } from '@lamella/core'
 
-/** The part of your database that the store needs. Here it is a map in memory; replace it. */
+/** The operations that the store needs from your database. `memoryDatabase` is an example; replace it. */
 export interface YourDatabase {
   read(key: string): Promise<{ readonly json: string; readonly expiresAt: number } | undefined>
-  /** Runs `work` alone: nobody else writes the entry meanwhile. */
+  /** Runs `work` exclusively: nobody else writes this entry until it is done. */
   alone<Value>(key: string, work: () => Promise<Value>): Promise<Value>
   write(key: string, entry: { readonly json: string; readonly expiresAt: number }): Promise<void>
   remove(key: string): Promise<void>
@@ -11,11 +11,11 @@ export interface YourDatabase {
 
 export interface YourStoreOptions {
   readonly database: YourDatabase
-  /** Tells the time in milliseconds. @default the clock of the machine */
+  /** Source of time in milliseconds. @default the machine's clock */
   readonly clock?: { now(): number } | undefined
 }
 
-/** Keeps entries in your database. */
+/** Stores entries in your database. */
 export function yourStore({ database, clock = Date }: YourStoreOptions): KeyValueStore {
   const find = async (key: string) => {
     const entry = await database.read(key)
@@ -46,7 +46,7 @@ export function yourStore({ database, clock = Date }: YourStoreOptions): KeyValu
         if (!Number.isFinite(sum)) {
           throw new RangeError(`yourStore: \`by\` must be a finite number, got ${by}`)
         }
-        // Counting on does not prolong an entry.
+        // An increment does not extend the lifetime of an entry.
         await put(key, sum, entry?.expiresAt ?? expiry(options))
         return sum
       }),

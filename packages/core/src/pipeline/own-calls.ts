@@ -63,7 +63,7 @@ export function withOwnCalls(
   const [only] = messages[0]?.contents ?? []
   // One call, as most answers with calls have, is quicker to look for.
   const isOne = messages.length === 1 && messages[0]!.contents.length === 1
-  if (isOne && only!.type === 'function-call' && only!.callId && !isOpen(before, only!.callId))
+  if (isOne && only!.type === 'function-call' && only.callId && !isOpen(before, only.callId))
     return messages
   const own = new OwnCalls(ids, () => before, true)
   const changed = messages.map((entry) => {

@@ -152,8 +152,8 @@ export interface ChatServiceOptions {
   /** Maximum characters kept of a continuing run; a longer run is ended. @default 5000000 */
   readonly maxReplayChars?: number | undefined
   /**
-   * Maximum characters that a handler keeps of all continuing runs. Ended runs make room; a run
-   * without room is ended.
+   * Maximum characters that a handler keeps of all continuing runs. Finished runs are evicted
+   * first; a run that exceeds the limit is stopped.
    * @default 100000000
    */
   readonly maxReplayTotalChars?: number | undefined

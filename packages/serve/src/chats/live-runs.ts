@@ -4,7 +4,7 @@ import { LiveRun } from './live-run.ts'
 
 type Limits = Pick<ChatServiceOptions, 'maxReplayChars' | 'maxReplayTotalChars' | 'replayMs'>
 
-/** Runs that can be read again, by chat. Ended runs make room for active ones. */
+/** Runs that can be read again, by chat. Finished runs are evicted before active ones. */
 export class LiveRuns {
   readonly #runs = new Map<string, LiveRun>()
   readonly #maxChars: number

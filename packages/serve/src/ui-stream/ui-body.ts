@@ -35,11 +35,14 @@ export function uiDemand(
     const isSame = users.length === saved.length || saved[again - 1] === users.at(-1)
     return isSame ? { chat, again, answered: [] } : fresh
   }
-  if (last?.['role'] === 'user') {
+  const named = list.find(({ id: name }) => typeof messageId === 'string' && name === messageId)
+  // An answer in the page may stand before messages that its run has read.
+  const answering = named?.['role'] === 'assistant' ? named : last
+  if (answering?.['role'] === 'user') {
     // A message that is sent with an id takes the place of an earlier one.
     return typeof messageId === 'string' ? fresh : { chat, input, id, answered: [] }
   }
-  if (last?.['role'] !== 'assistant')
+  if (answering?.['role'] !== 'assistant')
     throw invalidInput('`messages` must end with a message of the user')
   const approvals = new Set(open.map((one) => one.id))
   const declared = new Map(
@@ -47,7 +50,7 @@ export function uiDemand(
   )
   const answers = new Map<string, unknown>()
   const answered: AnsweredCall[] = []
-  for (const part of partsOf(last)) {
+  for (const part of partsOf(answering)) {
     const { toolCallId, state, approval, output, errorText } = part
     if (typeof toolCallId !== 'string') continue
     const { id: approvalId, approved, reason } = fieldsOf(approval)

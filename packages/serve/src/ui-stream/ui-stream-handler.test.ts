@@ -146,6 +146,33 @@ describe.each([6, 7] as const)('useChat of the AI SDK %i', (version) => {
     expect(paid).toHaveLength(1)
   })
 
+  test('approves in an answer that stands before another message of the user', async () => {
+    const { handler, paid } = serve([callFunction('refund', { amount: 5 }), 'Paid.'], {
+      mayApprove: () => true,
+    })
+    const { chat, state } = chatOf(version, handler)
+    await chat.sendMessage({ text: 'Refund me.' })
+    const answer = state.messages.at(-1)!
+    const { approval } = answer.parts.at(-1) as { approval: { id: string } }
+    await chat.addToolApprovalResponse({ id: approval.id, approved: true })
+    const later = { id: 'u2', role: 'user', parts: [{ type: 'text', text: 'Hurry.' }] }
+
+    const response = await handler(
+      new Request(api, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({
+          id: 'c1',
+          messages: [...state.messages, later],
+          messageId: answer.id,
+        }),
+      }),
+    )
+
+    expect(await response.text()).toContain('Paid.')
+    expect(paid).toEqual([{ amount: 5 }])
+  })
+
   test('may not approve what it may not', async () => {
     const { handler, paid } = serve([callFunction('refund', { amount: 5 })])
     const { chat, state } = chatOf(version, handler)

@@ -74,15 +74,17 @@ async function demandLong(middleware: MiddlewareInput, text: string): Promise<vo
 function watchTimers(): { readonly tooLong: readonly number[]; end(): void } {
   const tooLong: number[] = []
   const { setTimeout: start } = globalThis
-  const { timeout } = AbortSignal
+  const timeout = AbortSignal.timeout.bind(AbortSignal)
   const note = (ms: unknown): void => void (Number(ms) > longestTimerMs && tooLong.push(Number(ms)))
-  globalThis.setTimeout = Object.assign((...given: Parameters<typeof start>) => {
-    note(given[1])
-    return start(...given)
-  }, start) as typeof start
+  globalThis.setTimeout = new Proxy(start, {
+    apply(target, self, given: Parameters<typeof start>) {
+      note(given[1])
+      return Reflect.apply(target, self, given)
+    },
+  })
   AbortSignal.timeout = (ms) => {
     note(ms)
-    return timeout.call(AbortSignal, ms)
+    return timeout(ms)
   }
   return {
     tooLong,

@@ -80,10 +80,14 @@ const saying = words(
  */
 export const resultSignals: readonly InjectionSignal[] = [
   exfiltration(0.65, [send, held, words('to|at|via|with'), address], { within: 30 }),
-  exfiltration(0.6, [handOver, `(?:\\b(?:to|at|via|with|into)|(?<=\\b(?:tell|bcc|dm)))\\s${stranger}`], {
-    within: 60,
-    inLines: true,
-  }),
+  exfiltration(
+    0.6,
+    [handOver, `(?:\\b(?:to|at|via|with|into)|(?<=\\b(?:tell|bcc|dm)))\\s${stranger}`],
+    {
+      within: 60,
+      inLines: true,
+    },
+  ),
   toolAbuse(0.6, [open, page, first], { within: 60 }),
   toolAbuse(0.6, [visit, `(?:${page})${goal}`], { within: 6 }),
   toolAbuse(0.6, [first, open, page], { within: 40 }),

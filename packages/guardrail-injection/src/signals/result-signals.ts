@@ -20,7 +20,7 @@ const handed = [
   'money|funds|some|half|copies|results|details',
   'an?\\s(?:copy|list|summary|bank|transaction|transfer|payment|transcript|report|screenshot|dump|backup)',
 ].join('|')
-/** What readers are asked to hand in, publish or pay everywhere. */
+/** Things that readers of any page are asked to hand in, publish or pay. */
 const ordinary = [
   'your(?!\\s(?:contacts?|address book|contact list|findings|answers?|results?|summary|instructions|prompt|context|memory|output|notes|history|replies|reply|conversation)\\b)',
   'signed|completed|filled|us|forms?|applications?|cv|resume|portfolio|entries|proposals?|abstracts?|manuscripts?|translations?|contributions?',
@@ -62,7 +62,7 @@ const first = words(
 const visit = order(
   'go to|visit|open|navigate to|browse to|fetch|load|click(?: on)?|follow|access|download|retrieve',
 )
-/** What the reader of a page has to do there at once, or with what he finds. */
+/** Ends of an order to visit a page: at once, or to do something there or with it. */
 const goal = `(?:${[
   ' (?:first|right now|immediately|at once)(?=[.!,;]|$)',
   ' (?:now |first )?and (?:then )?(?:follow [^.!?]{1,30} (?:there|exactly|it (?:gives|contains)|you find)|do (?:what|as|everything)|execute|obey|run it|(?:enter|paste|send|submit|post|report)(?! your))\\b',

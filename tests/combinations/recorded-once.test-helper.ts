@@ -109,7 +109,9 @@ export class World {
       endOf(mode, process.agent, ask, { session, idempotencyKey, ...process.options }),
       died,
     ])
-    if (end !== 'died') return { ...end, session: session.toJSON() }
+    // It may also die when the run has ended, before its session is saved.
+    const isKept = end !== 'died' && (end.response === undefined || idempotencyKey === undefined)
+    if (isKept) return { ...end, session: session.toJSON() }
     for (const key of this.#leases) await this.#store.delete(key)
     const again = createSession(copy(snapshot))
     const { agent } = new Process(this, { kind: 'none', at: 0 }, ask)

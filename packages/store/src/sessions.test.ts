@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { message, createSession, memoryStore } from '@lamella/core'
+import { Agent, createSession, memoryStore, message, tool } from '@lamella/core'
 import type { Session, KeyValueStore } from '@lamella/core'
+import { callFunction, runIn, runModes, scriptedClient } from '@lamella/testing'
 import type { SessionsOptions } from './sessions.ts'
 import { sessions } from './sessions.ts'
 
@@ -290,6 +291,39 @@ describe('sessions', () => {
     expect(textsOf(await one.load('s1'))).toEqual(['a', 'b'])
     await expect(one.fork('none')).rejects.toMatchObject({ code: 'session_unknown' })
   })
+
+  test.each(runModes)(
+    'a %s run with an `idempotencyKey` saves what one has left whose process died while it saved',
+    async (mode) => {
+      const { store, one } = processes()
+      let now = 0
+      let die!: () => void
+      const died = new Promise<void>((resolve) => (die = resolve))
+      const dying = sessions({
+        ...store,
+        compareAndSet() {
+          die()
+          return new Promise(() => {})
+        },
+      })
+      const paid: string[] = []
+      const pay = tool({ name: 'pay', description: '', execute: () => void paid.push('once') })
+      const steps = [callFunction('pay'), 'Paid.']
+      const leases = memoryStore({ clock: { now: () => now } })
+      const agent = new Agent({ client: scriptedClient(steps), tools: [pay], store: leases })
+      const order = { input: 'Pay.', idempotencyKey: 'order-7' }
+      void runIn(mode, agent, { ...order, session: dying.at('s1') }).catch(() => {})
+      await died
+      now += 30_000
+
+      const { text } = await runIn(mode, agent, { ...order, session: one.at('s1') })
+
+      const { messages } = (await one.load('s1'))!
+      expect(text).toBe('Paid.')
+      expect(messages.map(({ role }) => role)).toEqual(['user', 'assistant', 'tool', 'assistant'])
+      expect(paid).toEqual(['once'])
+    },
+  )
 
   test('a save whose reply was lost may be repeated', async () => {
     const store = memoryStore()

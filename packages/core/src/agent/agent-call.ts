@@ -54,6 +54,14 @@ export interface RunPlan {
   readonly checkpoint: Checkpoint | undefined
   /** Replaces the loop. */
   readonly inside?: ((view: AgentView) => Promise<AgentResponse>) | undefined
+  /** Records the ending, with the messages that the session had before. It is called before the session is saved. */
+  readonly keepEnding?:
+    | ((
+        ending: AgentResponse,
+        session: Session | undefined,
+        before: readonly Message[],
+      ) => Promise<void>)
+    | undefined
 }
 
 /** The middleware of all levels, composed. */

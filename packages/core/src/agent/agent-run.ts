@@ -212,6 +212,7 @@ async function executeRun(of: RunPlan, run: Run): Promise<AgentResponse> {
       turn = await enterSession(options.session, run, options.sessionWaitMs ?? 60_000)
     }
     const session = turn?.session
+    const history = session?.messages ?? none
     const checkpoint = of.checkpoint ?? pausedRun(of, session)
     if (checkpoint !== undefined) {
       await run.unlessAborted(agent.sign.check(checkpoint))
@@ -223,7 +224,6 @@ async function executeRun(of: RunPlan, run: Run): Promise<AgentResponse> {
       checkAuthority(of.messages)
       const { answers } = options
       const input = answers ? [...of.messages, ...hostedAnswers(run, answers)] : of.messages
-      const history = session?.messages ?? none
       run.acceptInput(Object.freeze(withOwnIds(unheard(input, history), history, run.ids)))
     } else run.acceptInput(Object.freeze([...checkpoint.input]))
     if (checkpoint !== undefined || options.answers !== undefined || run.keepsSteps) {
@@ -252,6 +252,7 @@ async function executeRun(of: RunPlan, run: Run): Promise<AgentResponse> {
     if (claims !== undefined) await claims.settle(response.status)
     const closing = closeRun(call, response)
     const closed = 'then' in closing ? await closing : closing
+    await of.keepEnding?.(closed, session, history)
     if (turn !== undefined) {
       const leaving = turn.leave()
       turn = undefined

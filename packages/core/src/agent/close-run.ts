@@ -2,7 +2,7 @@ import { none } from '../base/none.ts'
 import type { AgentMiddleware } from '../contract/agent.ts'
 import { MiddlewareContractError } from '../contract/contract-error.ts'
 import type { AgentResponse, PendingRequest, RunStatus } from '../contract/outcome.ts'
-import type { Session } from '../messages/session.ts'
+import type { Session, SessionSnapshot } from '../messages/session.ts'
 import { cancelledResults, groupOfCall, openCalls, unpaired } from '../messages/call-results.ts'
 import type { ChatResponse } from '../messages/chat-response.ts'
 import { contentFields, toChatResponse } from '../messages/chat-response.ts'
@@ -100,6 +100,30 @@ export function keepDone(
   const { effects } = journal
   if (effects.length > 0)
     save(session, messages.historyOfEffects(effects, between, session.messages))
+}
+
+/**
+ * Gives a session what an ended run had left in it, if it was not saved. What others have said since stands behind.
+ * `before` holds the ids of the messages that the run had found.
+ */
+export function restoreSession(
+  session: Session,
+  left: SessionSnapshot,
+  before: ReadonlySet<string>,
+): void {
+  const has = new Set(session.messages.map(({ id }) => id))
+  const added = left.messages.filter(({ id }) => !before.has(id))
+  const since = session.messages.filter(({ id }) => !before.has(id))
+  if (added.length === 0 && since.length === 0) session.paused ??= left.paused
+  const isSaved = added.length === 0 || added.some(({ id }) => has.has(id))
+  // A session without the last of them has been compacted, or is another one.
+  const last = [...before].at(-1)
+  if (isSaved || (last !== undefined && !has.has(last))) return
+  if (session.revision === left.revision) Object.assign(session.state, left.state)
+  session.paused = left.paused
+  const asked = session.pending.filter(({ id }) => !left.pending.some((own) => own.id === id))
+  session.pending = [...left.pending, ...asked]
+  save(session, [...left.messages, ...since])
 }
 
 /** A request for a call that has its result, or is gone, is closed. */

@@ -1,8 +1,10 @@
 import type { RunMode, ScriptedStep } from '@lamella/testing'
 import { callFunction, runIn, runModes, scriptedClient } from '@lamella/testing'
 import { describe, expect, it } from 'vitest'
-import type { KeyValueStore, RunOptions } from '../index.ts'
-import { Agent, createSession, memoryStore, tool } from '../index.ts'
+import { z } from 'zod'
+import type { KeyValueStore, RunOptions, Session } from '../index.ts'
+import { toMessages } from '../authoring.ts'
+import { Agent, agentMiddleware, createSession, defineState, memoryStore, tool } from '../index.ts'
 
 const script: readonly ScriptedStep[] = [callFunction('pay', {}, 'c1'), 'Paid.']
 
@@ -98,6 +100,56 @@ describe.each(runModes)('runs with one idempotencyKey, %s', (mode) => {
     expect([tooEarly, ending]).toEqual(['run_active', 'completed: I do not know if it was paid.'])
     expect(shared.paid).toEqual(['c1'])
     expect(JSON.stringify(second.client.requests[0]!.messages)).toContain('uncertain')
+  })
+
+  it('leave their messages and state in a session whose process died before it was saved', async () => {
+    const shared = { store: memoryStore(), paid: [] as string[] }
+    const saved = createSession({ messages: toMessages('Hello.', 'user') })
+    const stale = () => createSession(saved.toJSON())
+    const lost = stale()
+    const talked = stale()
+    await new Agent({ client: scriptedClient(['Hi.'], { idPrefix: 'other-' }) }).run('Hi.', {
+      session: talked,
+    })
+    const { run } = processOf(mode, shared)
+    const count = defineState({
+      name: 'runs',
+      initial: () => 0,
+      schema: z.number(),
+      scope: 'session',
+    })
+    const counting = agentMiddleware('counting', async ({ run: { state } }, callNext) => {
+      state.update(count, (runs) => runs + 1)
+      await callNext()
+    })
+
+    await run({ session: lost, middleware: [counting] })
+    const again = stale()
+    for (const session of [again, again, talked, talked, lost]) await run({ session })
+
+    expect(again.toJSON()).toEqual({ ...lost.toJSON(), id: saved.id })
+    const ids = (session: Session) => session.messages.map(({ id }) => id)
+    expect(ids(talked).slice(0, -2)).toEqual(ids(lost))
+    expect(talked.messages.at(-1)?.contents).toMatchObject([{ text: 'Hi.' }])
+    expect(shared.paid).toEqual(['c1'])
+  })
+
+  it('leave a pause in a session whose process died before it was saved', async () => {
+    const store = memoryStore()
+    const asking = agentMiddleware('asking', async ({ run }, callNext) => {
+      await run.interrupt('Sure?')
+      await callNext()
+    })
+    const agent = new Agent({ client: scriptedClient(['Done.']), middleware: [asking], store })
+    const order = { idempotencyKey: 'order-7', input: 'Pay.' }
+    const { pending } = await runIn(mode, agent, { ...order, session: createSession({ id: 's1' }) })
+    const session = createSession({ id: 's1' })
+
+    await runIn(mode, agent, { ...order, session })
+    const answers = { [pending[0]!.id]: true }
+    const { status } = await runIn(mode, agent, { input: [], session, answers })
+
+    expect(status).toBe('completed')
   })
 
   it('are one in a process without a store, too', async () => {

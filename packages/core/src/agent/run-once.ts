@@ -3,6 +3,7 @@ import { LamellaError } from '../base/lamella-error.ts'
 import { backgroundTimer } from '../base/timers.ts'
 import { mergeChatOptions } from '../contract/chat-options.ts'
 import type { AgentResponse, Checkpoint } from '../contract/outcome.ts'
+import type { SessionSnapshot } from '../messages/session.ts'
 import { toUpdates } from '../messages/chat-response.ts'
 import { plain } from '../pausing/checkpoint.ts'
 import { claimStoreOf } from '../pausing/claims.ts'
@@ -10,11 +11,16 @@ import { withValue } from '../pipeline/structured-output.ts'
 import type { Run } from '../run/run.ts'
 import { keyOf } from '../store/key-of.ts'
 import type { RunPlan } from './agent-call.ts'
+import { restoreSession } from './close-run.ts'
+import { enterSession } from './session-turn.ts'
 
 /** Record of the runs with one key: an ending, else their last step. */
 interface OnceRecord {
   readonly ending?: AgentResponse | undefined
   readonly step?: Checkpoint | undefined
+  /** Session as the run with the ending left it, and ids of the messages that it had before. */
+  readonly session?: SessionSnapshot | undefined
+  readonly before?: readonly string[] | undefined
 }
 
 /**
@@ -36,8 +42,14 @@ export async function runOnce(
     ask((store) => store.set(records, jsonCopy(record), { ttlMs: keptMs }))
   const lease = await takeLease(ask, place, run, active(key))
   try {
-    const { ending, step } = ((await ask((store) => store.get(records))) ?? {}) as OnceRecord
+    const { ending, step, session, before } = ((await ask((store) => store.get(records))) ??
+      {}) as OnceRecord
     if (ending !== undefined) {
+      if (options.session !== undefined && session !== undefined) {
+        const turn = await enterSession(options.session, run, options.sessionWaitMs ?? 60_000)
+        restoreSession(turn.session, session, new Set(before))
+        await turn.leave()
+      }
       for (const update of toUpdates(ending)) run.sink.push(update)
       return await withValue(
         ending,
@@ -47,10 +59,14 @@ export async function runOnce(
     run.keepSteps((checkpoint) => keep({ step: checkpoint }))
     if (step !== undefined) run.acceptInput(Object.freeze([...step.input]))
     const from = step && { checkpoint: step, options: { ...options, answers: undefined } }
-    const response = await execute({ ...plan, ...from }, run)
     // If the store fails now, the next run continues from the last step.
-    await keep({ ending: plain(response) }).catch(() => {})
-    return response
+    const keepEnding: RunPlan['keepEnding'] = (closed, left, had) =>
+      keep({
+        ending: plain(closed),
+        session: left?.toJSON(),
+        before: had.map(({ id }) => id),
+      }).catch(() => {})
+    return await execute({ ...plan, ...from, keepEnding }, run)
   } finally {
     await lease.end()
   }

@@ -34,6 +34,7 @@ function writtenInSources(): RegExp[] {
 
 describe('hostile input', () => {
   const assess = injectionAssessor()
+  const assessResult = injectionAssessor({ source: 'result' })
   const pieces = [
     'a',
     ' ',
@@ -57,10 +58,17 @@ describe('hostile input', () => {
     '忽略之前',
     'забудь все ',
     '\ud800',
+    'send any any ',
+    'send it to a@b.',
+    'find a and ',
+    'visit http://a ',
+    '0-',
+    'a.',
   ]
 
   test.each(pieces)('the work on %j is linear', { timeout: 60_000 }, async (piece) => {
     expect(await tooFast(assess, [piece])).toEqual([])
+    expect(await tooFast(assessResult, [piece])).toEqual([])
     expect(await tooFast(findImages, [piece])).toEqual([])
   })
 })

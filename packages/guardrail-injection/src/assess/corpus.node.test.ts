@@ -36,7 +36,13 @@ test('finds most of its own lines, and spares all that are harmless', () => {
   const rate = ratesOf(own, 0.6)
 
   expect(rate(({ label }) => label === 'positive')).toBeGreaterThan(0.95)
-  expect(rate(({ label }) => label === 'benign')).toBeLessThan(0.005)
+  expect(rate(({ label, source }) => label === 'positive' && source === 'result')).toBeGreaterThan(
+    0.95,
+  )
+  expect(rate(({ label, source }) => label === 'benign' && source === undefined)).toBeLessThan(
+    0.005,
+  )
+  expect(rate(({ label, source }) => label === 'benign' && source === 'result')).toBeLessThan(0.02)
 })
 
 const measured = existsSync(shared) ? test : test.skip

@@ -109,4 +109,4 @@ const anyOrder: Readonly<Record<number, readonly (readonly number[])[]>> = {
   ],
 }
 const notAscii = /[\u0080-\uffff]/
-const sentenceEnd = /[.!?\u3002\u0964]/
+const sentenceEnd = /[!?\u3002\u0964]|\.(?!\w)/

@@ -79,10 +79,8 @@ describe.each(stores)('over %s', (_, open) => {
       }
     })()
 
-    const ends = ids.map((id) =>
-      here.open(pending, { tenant: 'acme' }).then(() => here.ended(id, { tenant: 'acme' })),
-    )
-    const closed = await Promise.all(ends)
+    await here.open(pending, { tenant: 'acme' })
+    const closed = await Promise.all(ids.map((id) => here.ended(id, { tenant: 'acme' })))
     await watched
 
     expect(closed).toMatchObject(ids.map(() => ({ end: 'answered', answer: true, by: 'max' })))

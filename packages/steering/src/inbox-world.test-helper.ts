@@ -70,7 +70,7 @@ const copy = <Value>(value: Value): Value => JSON.parse(JSON.stringify(value)) a
 const owner = { tenant: 'acme', principal: 'ann' }
 
 /** One conversation: its user, who talks whenever anything happens, and all that outlives a process. */
-export class InboxWorld {
+class InboxWorld {
   readonly random: () => number
   readonly problems: string[] = []
   readonly sent: Sent[] = []

@@ -53,6 +53,16 @@ describe('explain', () => {
     })
   })
 
+  it.each([
+    ['nothing', undefined, 'undefined'],
+    ['its options', { name: 'helper', client }, 'an object'],
+    ['a client', client, 'an object'],
+    ['the input first', 'My secret', 'a string'],
+  ])('names its argument when given %s', (_, given, shown) => {
+    const problem = `explain: \`info\` must be an agent, got ${shown}`
+    expect(() => explain(given as never, 'Hi')).toThrow(new TypeError(problem))
+  })
+
   it('prints as an onion', () => {
     expect(String(explain(agent, 'Hi'))).toBe(
       [

@@ -1,3 +1,4 @@
+import { wrongOption } from '../base/check-options.ts'
 import type { AgentInfo, Explanation, Middleware } from '../contract/agent.ts'
 import { mergeChatOptions } from '../contract/chat-options.ts'
 import type { MessageInput } from '../messages/message.ts'
@@ -10,6 +11,7 @@ import { orderWarnings } from './middleware-order.ts'
 /**
  * Lists the middleware, tools and settings of a run with this input, without calling anything. Takes an agent, or
  * that of a context.
+ * @throws TypeError for anything else
  *
  * @example
  * ```ts
@@ -27,15 +29,13 @@ export function explain(
 ): Explanation {
   // The agent of a context is the agent itself.
   const agent = info as RunnableAgent
+  if (!agent?.composed) throw wrongOption('explain', 'info', 'an agent', info, true)
   const { agent: atAgent, chat, function: atFunction } = pipelinesOf(agent, options).middlewares
   const levels = { agent: shown(atAgent), chat: shown(chat), function: shown(atFunction) }
   const { session } = options
   const history = session !== undefined && 'messages' in session ? session.messages.length : 0
-  const { model = agent.client.model, tools = [] } = mergeChatOptions(
-    agent.options,
-    options.options,
-  )
-  const { client } = agent
+  const { client, options: own } = agent
+  const { model = client.model, tools = [] } = mergeChatOptions(own, options.options)
   const toolNames = [...agent.tools, ...(options.tools ?? []), ...tools].map(nameOf)
   return {
     name: agent.name,

@@ -140,6 +140,7 @@ describe('a tool that would not work is refused when it is made', () => {
     [{ jsonSchema: { type: 'object' } }, 'tool: `jsonSchema` must have `parameters` beside it'],
     [{ execute: {} }, 'tool: `execute` must be a function, got an object'],
     [{ approval: true }, "tool: `approval` must be 'never', 'always' or a function, got true"],
+    [{ outputSchema: {} }, '`outputSchema`; say in `description` what the tool returns'],
     [{ timeoutMs: '5' }, 'tool: `timeoutMs` must be more than 0 milliseconds, got "5"'],
   ]
   const rangeErrors: readonly (readonly [object, string])[] = [

@@ -96,7 +96,7 @@ export interface ToolOptions<Parameters extends Schema, Data = unknown> {
 export function tool<Parameters extends Schema = Schema<Record<string, unknown>>, Data = unknown>(
   options: ToolOptions<Parameters, Data>,
 ): Tool {
-  checkNames('tool', options, toolOptionNames)
+  checkNames('tool', options, toolOptionNames, notOfTools)
   const { name, description, execute, approval = 'never', timeoutMs, metadata } = options
   const given = options.parameters ?? options.inputSchema
   const parameters: Schema = given ?? noParameters
@@ -184,3 +184,4 @@ const toolOptions: { readonly [Name in keyof Required<ToolOptions<Schema>>]: 1 }
 }
 // A tool may be made from another one, which has a type.
 const toolOptionNames = [...Object.keys(toolOptions), 'type']
+const notOfTools = { outputSchema: 'say in `description` what the tool returns' }

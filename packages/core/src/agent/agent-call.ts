@@ -11,7 +11,7 @@ import type {
 } from '../contract/outcome.ts'
 import type { ToolDefinition } from '../contract/run.ts'
 import type { Block } from '../contract/termination.ts'
-import type { Session } from '../messages/session.ts'
+import type { Session, SessionSnapshot } from '../messages/session.ts'
 import { toChatResponse, toUpdates } from '../messages/chat-response.ts'
 import type { Message } from '../messages/message.ts'
 import { ResponseFold } from '../messages/response-fold.ts'
@@ -54,14 +54,17 @@ export interface RunPlan {
   readonly checkpoint: Checkpoint | undefined
   /** Replaces the loop. */
   readonly inside?: ((view: AgentView) => Promise<AgentResponse>) | undefined
-  /** Records the ending, with the messages that the session had before. It is called before the session is saved. */
-  readonly keepEnding?:
-    | ((
-        ending: AgentResponse,
-        session: Session | undefined,
-        before: readonly Message[],
-      ) => Promise<void>)
-    | undefined
+  /** Records the ending, before the session is saved. */
+  readonly keep?: ((record: OnceRecord) => Promise<void>) | undefined
+}
+
+/** Record of the runs with one `idempotencyKey`: an ending, else their last step. */
+export interface OnceRecord {
+  readonly ending?: AgentResponse | undefined
+  readonly step?: Checkpoint | undefined
+  /** Session as the run with the ending left it, and ids of the messages that it had before. */
+  readonly session?: Omit<SessionSnapshot, 'version'> | undefined
+  readonly before?: readonly string[]
 }
 
 /** The middleware of all levels, composed. */

@@ -11,7 +11,6 @@ import type {
   Checkpoint,
   PendingRequest,
 } from '../contract/outcome.ts'
-import type { LoopInput } from '../loop/function-loop.ts'
 import { runLoop } from '../loop/function-loop.ts'
 import { settleCalls } from '../loop/transcript.ts'
 import { loopConfiguration } from '../loop/limits.ts'
@@ -21,7 +20,7 @@ import { toMessages } from '../messages/message.ts'
 import type { RunContext } from '../contract/run.ts'
 import { checkAuthority } from '../messages/check-authority.ts'
 import { hostedAnswers, recordAnswers } from '../pausing/approvals.ts'
-import { checkOwner, checkpointState } from '../pausing/checkpoint.ts'
+import { checkOwner, checkpointState, plain } from '../pausing/checkpoint.ts'
 import type { Claims } from '../pausing/claims.ts'
 import { composeModelCall } from '../pipeline/model-call.ts'
 import { compose } from '../pipeline/compose.ts'
@@ -143,15 +142,7 @@ function start(
     throw wrongOption('run', 'onBlock', 'one of return, throw', onBlock)
   const config = configurationOf(agent, options)
   const pipelines = pipelinesOf(agent, options)
-  const of: RunPlan = {
-    agent,
-    messages,
-    options,
-    config,
-    pipelines,
-    checkpoint,
-    inside,
-  }
+  const of: RunPlan = { agent, messages, options, config, pipelines, checkpoint, inside }
   if (!stream) return execute(of, makeRun(of, ids, drain))
   return new ResponseStream(
     new PumpSource(
@@ -209,7 +200,7 @@ async function executeRun(of: RunPlan, run: Run): Promise<AgentResponse> {
   try {
     run.throwIfAborted()
     if (options.session !== undefined) {
-      turn = await enterSession(options.session, run, options.sessionWaitMs ?? 60_000)
+      turn = await enterSession(options.session, run, options.sessionWaitMs)
     }
     const session = turn?.session
     const history = session?.messages ?? none
@@ -252,12 +243,10 @@ async function executeRun(of: RunPlan, run: Run): Promise<AgentResponse> {
     if (claims !== undefined) await claims.settle(response.status)
     const closing = closeRun(call, response)
     const closed = 'then' in closing ? await closing : closing
-    await of.keepEnding?.(closed, session, history)
-    if (turn !== undefined) {
-      const leaving = turn.leave()
-      turn = undefined
-      await leaving
-    }
+    await of.keep?.({ ending: plain(closed), session, before: history.map(({ id }) => id) })
+    const leaving = turn?.leave()
+    turn = undefined
+    await leaving
     return closed
   } catch (error) {
     await claims?.settle(LamellaError.is(error, 'guardrail_tripped') ? 'blocked' : undefined)
@@ -333,14 +322,9 @@ function prepareRun(view: AgentView): void {
   call.responseFormat = options.responseFormat ?? call.responseFormat
 }
 
-function callTools(view: AgentView): Promise<AgentResponse> {
-  return runLoop(view.call.run, loopInputOf(view))
-}
-
-function loopInputOf(view: AgentView): LoopInput {
-  const { call, instructions, options, ownSignal } = view
+function callTools({ call, instructions, options, ownSignal }: AgentView): Promise<AgentResponse> {
   const { agent, config, pipelines } = call.plan
-  return {
+  return runLoop(call.run, {
     client: agent.client,
     instructions,
     options,
@@ -349,7 +333,7 @@ function loopInputOf(view: AgentView): LoopInput {
     approvals: agent.approvals,
     callModel: pipelines.callModel,
     callFunction: pipelines.callFunction,
-  }
+  })
 }
 
 /** Tools of a run: the agent's, the run's, and those of the model options. */

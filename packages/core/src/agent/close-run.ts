@@ -2,7 +2,7 @@ import { none } from '../base/none.ts'
 import type { AgentMiddleware } from '../contract/agent.ts'
 import { MiddlewareContractError } from '../contract/contract-error.ts'
 import type { AgentResponse, PendingRequest, RunStatus } from '../contract/outcome.ts'
-import type { Session, SessionSnapshot } from '../messages/session.ts'
+import type { Session } from '../messages/session.ts'
 import { cancelledResults, groupOfCall, openCalls, unpaired } from '../messages/call-results.ts'
 import type { ChatResponse } from '../messages/chat-response.ts'
 import { contentFields, toChatResponse } from '../messages/chat-response.ts'
@@ -13,7 +13,7 @@ import { ChatCall } from '../pipeline/chat-call.ts'
 import { passAnswer } from '../pipeline/model-call.ts'
 import type { FailedOutcome } from '../run/failed-outcome.ts'
 import type { Run } from '../run/run.ts'
-import type { AgentCall } from './agent-call.ts'
+import type { AgentCall, OnceRecord } from './agent-call.ts'
 
 /** Finalizes a run after its middlewares: updates the session. Async only to add a checkpoint to a pause. */
 export function closeRun(
@@ -49,7 +49,7 @@ function keepPause(call: AgentCall, { messages, pending }: AgentResponse): void 
   if (session !== undefined && begun) {
     // What a middleware has put in place of a message comes again after a pause.
     const said = messages.filter(({ id }) => added.some((own) => own.id === id))
-    save(session, run.messages.history(said, talkedSince(call, session), session.messages))
+    saveSaid(call, session, said)
   }
   for (const request of pending) {
     if (request.kind !== 'approval' || request.path !== undefined) continue
@@ -64,8 +64,12 @@ function keepAll(call: AgentCall, response: AgentResponse): void {
   const { messages, session } = call.run
   if (session === undefined) return
   if (!messages.begun) tell(call, session, response)
-  const said = withEffects(call.run, response.messages)
-  save(session, messages.history(said, talkedSince(call, session), session.messages))
+  saveSaid(call, session, withEffects(call.run, response.messages))
+}
+
+function saveSaid(call: AgentCall, session: Session, said: readonly Message[]): void {
+  const between = talkedSince(call, session)
+  save(session, call.run.messages.history(said, between, session.messages))
 }
 
 /** Effects that a middleware has taken out of `said`, or that its transforms have not seen, happened all the same. */
@@ -86,43 +90,28 @@ export function keepDone(
   const { keep = 'effects' } = plan.options
   const { session, messages, journal } = run
   if (session === undefined || !messages.begun || keep === 'nothing') return
-  const between = talkedSince(call, session)
-  if (
-    keep === 'all' &&
-    outcome !== undefined &&
-    outcome.status !== 'blocked' &&
-    run.verdictsOpen === 0
-  ) {
-    const said = withEffects(run, partial(outcome.messages))
-    save(session, messages.history(said, between, session.messages))
-    return
-  }
+  const isFit = outcome !== undefined && outcome.status !== 'blocked' && run.verdictsOpen === 0
   const { effects } = journal
-  if (effects.length > 0)
-    save(session, messages.historyOfEffects(effects, between, session.messages))
+  if (keep === 'all' && isFit) saveSaid(call, session, withEffects(run, partial(outcome.messages)))
+  else if (effects.length > 0)
+    save(session, messages.historyOfEffects(effects, talkedSince(call, session), session.messages))
 }
 
-/**
- * Gives a session what an ended run had left in it, if it was not saved. What others have said since stands behind.
- * `before` holds the ids of the messages that the run had found.
- */
-export function restoreSession(
-  session: Session,
-  left: SessionSnapshot,
-  before: ReadonlySet<string>,
-): void {
-  const has = new Set(session.messages.map(({ id }) => id))
-  const added = left.messages.filter(({ id }) => !before.has(id))
-  const since = session.messages.filter(({ id }) => !before.has(id))
-  if (added.length === 0 && since.length === 0) session.paused ??= left.paused
-  const isSaved = added.length === 0 || added.some(({ id }) => has.has(id))
-  // A session without the last of them has been compacted, or is another one.
-  const last = [...before].at(-1)
-  if (isSaved || (last !== undefined && !has.has(last))) return
+/** Gives a session what an ended run had left in it, if it was not saved. What others have said since stands behind. */
+export function restoreSession(session: Session, { session: left, before = [] }: OnceRecord): void {
+  const { messages } = session
+  const has = new Set(messages.map(({ id }) => id))
+  // A session without the last of the old messages has been compacted, or is another one.
+  if (left === undefined || (before.length > 0 && !has.has(before.at(-1)!))) return
+  const old = new Set(before)
+  const added = left.messages.filter(({ id }) => !old.has(id))
+  const since = messages.filter(({ id }) => !old.has(id))
+  if (added.length + since.length === 0) session.paused ??= left.paused
+  if (added.length === 0 || added.some(({ id }) => has.has(id))) return
   if (session.revision === left.revision) Object.assign(session.state, left.state)
   session.paused = left.paused
-  const asked = session.pending.filter(({ id }) => !left.pending.some((own) => own.id === id))
-  session.pending = [...left.pending, ...asked]
+  const asked = left.pending.filter(({ id }) => !session.pending.some((own) => own.id === id))
+  session.pending = [...session.pending, ...asked]
   save(session, [...left.messages, ...since])
 }
 

@@ -2,26 +2,15 @@ import { jsonCopy } from '../base/json.ts'
 import { LamellaError } from '../base/lamella-error.ts'
 import { backgroundTimer } from '../base/timers.ts'
 import { mergeChatOptions } from '../contract/chat-options.ts'
-import type { AgentResponse, Checkpoint } from '../contract/outcome.ts'
-import type { SessionSnapshot } from '../messages/session.ts'
+import type { AgentResponse } from '../contract/outcome.ts'
 import { toUpdates } from '../messages/chat-response.ts'
-import { plain } from '../pausing/checkpoint.ts'
 import { claimStoreOf } from '../pausing/claims.ts'
 import { withValue } from '../pipeline/structured-output.ts'
 import type { Run } from '../run/run.ts'
 import { keyOf } from '../store/key-of.ts'
-import type { RunPlan } from './agent-call.ts'
+import type { OnceRecord, RunPlan } from './agent-call.ts'
 import { restoreSession } from './close-run.ts'
 import { enterSession } from './session-turn.ts'
-
-/** Record of the runs with one key: an ending, else their last step. */
-interface OnceRecord {
-  readonly ending?: AgentResponse | undefined
-  readonly step?: Checkpoint | undefined
-  /** Session as the run with the ending left it, and ids of the messages that it had before. */
-  readonly session?: SessionSnapshot | undefined
-  readonly before?: readonly string[] | undefined
-}
 
 /**
  * Executes a run with an `idempotencyKey`: at most one at a time in all processes that share the store. After one
@@ -40,33 +29,25 @@ export async function runOnce(
   const records = `${place}:record`
   const keep = (record: OnceRecord): Promise<void> =>
     ask((store) => store.set(records, jsonCopy(record), { ttlMs: keptMs }))
-  const lease = await takeLease(ask, place, run, active(key))
+  const lease = await takeLease(ask, place, run, key)
   try {
-    const { ending, step, session, before } = ((await ask((store) => store.get(records))) ??
-      {}) as OnceRecord
+    const record = ((await ask((store) => store.get(records))) ?? {}) as OnceRecord
+    const { ending, step } = record
     if (ending !== undefined) {
-      if (options.session !== undefined && session !== undefined) {
-        const turn = await enterSession(options.session, run, options.sessionWaitMs ?? 60_000)
-        restoreSession(turn.session, session, new Set(before))
+      if (options.session !== undefined) {
+        const turn = await enterSession(options.session, run, options.sessionWaitMs)
+        restoreSession(turn.session, record)
         await turn.leave()
       }
       for (const update of toUpdates(ending)) run.sink.push(update)
-      return await withValue(
-        ending,
-        mergeChatOptions(agent.options, options.options).responseFormat,
-      )
+      const { responseFormat } = mergeChatOptions(agent.options, options.options)
+      return await withValue(ending, responseFormat)
     }
     run.keepSteps((checkpoint) => keep({ step: checkpoint }))
     if (step !== undefined) run.acceptInput(Object.freeze([...step.input]))
     const from = step && { checkpoint: step, options: { ...options, answers: undefined } }
     // If the store fails now, the next run continues from the last step.
-    const keepEnding: RunPlan['keepEnding'] = (closed, left, had) =>
-      keep({
-        ending: plain(closed),
-        session: left?.toJSON(),
-        before: had.map(({ id }) => id),
-      }).catch(() => {})
-    return await execute({ ...plan, ...from, keepEnding }, run)
+    return await execute({ ...plan, ...from, keep: (end) => keep(end).catch(() => {}) }, run)
   } finally {
     await lease.end()
   }
@@ -77,8 +58,10 @@ async function takeLease(
   ask: ReturnType<typeof claimStoreOf>,
   place: string,
   run: Run,
-  problem: LamellaError,
+  key: string,
 ): Promise<{ end(): Promise<void> }> {
+  const text = `another run with the \`idempotencyKey\` "${key}" has not ended`
+  const problem = new LamellaError(text, { code: 'run_active' })
   const own = run.ids.createSecretId('lease')
   const swap = (from: string | undefined, to: string): Promise<boolean> =>
     ask((store) => store.compareAndSet(place, from, to, { ttlMs: leaseMs }))
@@ -96,12 +79,6 @@ async function takeLease(
       await swap(own, free).catch(() => false)
     },
   }
-}
-
-function active(key: string): LamellaError {
-  return new LamellaError(`another run with the \`idempotencyKey\` "${key}" has not ended`, {
-    code: 'run_active',
-  })
 }
 
 /** Value of a lease that has ended. */

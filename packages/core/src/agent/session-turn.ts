@@ -19,7 +19,7 @@ const turns = /* @__PURE__ */ processWide(
 export async function enterSession(
   given: Session | SessionReference,
   run: Run,
-  waitMs: number,
+  waitMs = 60_000,
 ): Promise<SessionTurn> {
   const around: Session[] = []
   for (let outer = run.parent; outer !== undefined; outer = outer.parent) {

@@ -130,7 +130,7 @@ export function checkInjectionOptions(options: PromptInjectionOptions): void {
     spotlightKey: 'string?',
     canary: 'any',
     exfiltration: { allowHosts: 'any', replacement: 'any' },
-    taint: { untrusted: 'any', restrict: 'any' },
+    taint: { untrusted: 'any', restrict: 'any', strict: [true, false] },
   })
   const { action, escalate = [0, 1], extraPatterns = [], languages, threshold = 0 } = options
   const each = (option: string, values: readonly unknown[], known: readonly unknown[]): void => {

@@ -113,6 +113,22 @@ test('`explain` names the tools of the list that are not there', () => {
   expect(explain(any, 'Hi.').warnings).toEqual([])
 })
 
+test('a run tells of the names that are not there, or fails with `strict`', async () => {
+  const untrusted = ['read_page', 'readPage']
+  const told: unknown[] = []
+  const onEvent = (event: unknown) => void told.push(event)
+  const { agent } = setUp(['Hi.', 'Hi.'], { untrusted }, { onEvent })
+  const { agent: strict, client } = setUp(['Hi.'], { untrusted, strict: true })
+
+  await agent.run('Hi.')
+
+  const reason = 'prompt-injection-taint: `taint.untrusted` names no tool: readPage'
+  const event = { status: 'error', category: 'unmatched_name', reason }
+  expect(told).toContainEqual(expect.objectContaining(event))
+  await expect(strict.run('Hi.')).rejects.toMatchObject({ code: 'policy_unmatched' })
+  expect(client.requests).toEqual([])
+})
+
 test('before untrusted content came in, calls run', async () => {
   const { agent, sent } = setUp([mail, 'Sent.'])
 

@@ -6,12 +6,13 @@ import type {
   RunContext,
 } from '@lamella/core'
 import type { GuardrailEvent } from '@lamella/guardrail'
-import { defineState, jsonSchema } from '@lamella/core'
-import type { CallGate, MiddlewareOptions } from '@lamella/core/authoring'
+import { defineState, jsonSchema, LamellaError } from '@lamella/core'
+import type { CallGate, IterationContext, MiddlewareOptions } from '@lamella/core/authoring'
 import {
   defineAgentMiddleware,
   defineChatMiddleware,
   gateCalls,
+  interceptLoop,
   reporter,
 } from '@lamella/core/authoring'
 
@@ -30,6 +31,11 @@ export interface TaintOptions {
    * @default 'writes'
    */
   readonly restrict?: 'writes' | 'all' | ((call: ToolQuestion) => boolean) | undefined
+  /**
+   * Fails a run in which `untrusted` names no tool, instead of reporting it.
+   * @default false
+   */
+  readonly strict?: boolean | undefined
 }
 
 /**
@@ -37,7 +43,7 @@ export interface TaintOptions {
  * is in the conversation.
  */
 export function taintRule(
-  { untrusted = () => true, restrict = 'writes' }: TaintOptions,
+  { untrusted = () => true, restrict = 'writes', strict = false }: TaintOptions,
   options: MiddlewareOptions<AgentContext, GuardrailEvent> & { readonly name: string },
 ): readonly (AgentMiddleware | ChatMiddleware)[] {
   const { mode, name } = options
@@ -49,6 +55,11 @@ export function taintRule(
       ? restrict
       : ({ tool }: ToolQuestion) => restrict === 'all' || !tool.readOnly
 
+  // A misspelled name would leave the rule without effect.
+  const unmatched = (tools: readonly string[]): readonly string[] =>
+    (typeof untrusted === 'function' ? [] : untrusted)
+      .filter((tool) => !tools.includes(tool))
+      .map((tool) => `${name}: \`taint.untrusted\` names no tool: ${tool}`)
   const gate = defineAgentMiddleware(role, options, async ({ run }, callNext) => {
     gateCalls(run, {
       approval: (call) => {
@@ -61,8 +72,30 @@ export function taintRule(
       },
       execution: ({ function: tool }) => note(run, tool.name),
     })
+    // Sub-agents inherit the rule, and have other tools.
+    if (run.parent === undefined) interceptLoop(run, { name, iteration: tellUnmatched })
     await callNext()
   })
+  /** Before the first model call, when all agent middleware has added its tools. */
+  async function tellUnmatched(
+    { run, iteration }: IterationContext,
+    next: () => Promise<void>,
+  ): Promise<void> {
+    const reasons = iteration > 0 ? [] : unmatched(run.tools.executable.map((tool) => tool.name))
+    if (reasons.length > 0 && strict && mode !== 'shadow') {
+      throw new LamellaError(reasons.join('; '), { code: 'policy_unmatched' })
+    }
+    for (const reason of reasons) {
+      report(run, {
+        guardrail: name,
+        stage: 'arguments',
+        status: 'error',
+        category: 'unmatched_name',
+        reason,
+      })
+    }
+    await next()
+  }
   // Hosted tools run before the model's answer is complete, so the answer contains their calls.
   const hosted = defineChatMiddleware(
     role,
@@ -72,12 +105,7 @@ export function taintRule(
       for (const tool of hostedIn(context.result?.messages ?? [])) note(context.run, tool)
     },
   )
-  // A misspelled name would leave the rule without effect.
-  const review: AgentMiddleware['review'] = ({ tools }) =>
-    (typeof untrusted === 'function' ? [] : untrusted)
-      .filter((tool) => !tools.includes(tool))
-      .map((tool) => `${name}: \`taint.untrusted\` names no tool: ${tool}`)
-  return [{ ...gate, review }, hosted]
+  return [{ ...gate, review: ({ tools }) => unmatched(tools) }, hosted]
 }
 
 /**

@@ -9,7 +9,7 @@ const phrases: readonly Phrases[] = [
     orders:
       'instruccion|indicacion|regla|orden|directriz|directrices|mandato|restriccion|programacion|entrenamiento|prompt',
     which: 'anterior|previa|tus|sus|toda|todo|dad[ao]s|inicial|recibid|de arriba|esas|estas',
-    said: 'instruccion|indicacion|regla|orden|directriz|directrices|prompt|mensaje|contexto|conversacion|texto|tarea|solicitud|peticion|contenido|pregunta|entrenamiento|programacion|informacion|configuracion',
+    said: 'instruccion|indicacion|regla|orden|directriz|directrices|prompt|mensaje|contexto|conversacion|texto|tarea|solicitud|peticion|contenido|entrenamiento|programacion|informacion|configuracion',
     earlier: 'anterior|previ[ao]|de arriba|precedente|hasta ahora|antes|inicial|original',
     everything:
       'todo (?:lo )?(?:anterior|dicho|de antes|de arriba|que (?:te|se|he|hemos|han|dije))|lo anterior|lo que te (?:dije|dijeron|han dicho|he dicho)|todo lo que (?:has aprendido|aprendiste)',
@@ -22,7 +22,7 @@ const phrases: readonly Phrases[] = [
     orders:
       'instruction|consigne|regle|directive|ordre|indication|restriction|contrainte|programmation|entrainement|prompt',
     which: 'precedent|anterieur|vos|tes|tout|recu|donne|initial|ci-dessus|ces|avant',
-    said: 'instruction|consigne|regle|directive|ordre|indication|prompt|message|contexte|conversation|texte|tache|demande|requete|contenu|question|entrainement|programmation|information|configuration',
+    said: 'instruction|consigne|regle|directive|ordre|indication|prompt|message|contexte|conversation|texte|tache|demande|requete|contenu|entrainement|programmation|information|configuration',
     earlier:
       "precedent|anterieur|ci-dessus|plus haut|avant|initial|origin|jusqu'(?:a present|ici)|prealable",
     everything:
@@ -37,7 +37,7 @@ const phrases: readonly Phrases[] = [
       'anweisung|instruktion|vorgabe|regel|befehl|richtlinie|aufforderung|einschrankung|anleitung|auftrag|programmierung|training|prompt',
     which:
       'vorherig|bisherig|vorangegangen|vorig|obig|alle|deine|ihre|fruher|ursprunglich|gegeben|diese|davor|zuvor',
-    said: 'anweisung|instruktion|vorgabe|regel|befehl|richtlinie|aufforderung|prompt|nachricht|kontext|gesprach|unterhaltung|text|aufgabe|anfrage|inhalt|frage|training|programmierung|information|auftrag|eingabe',
+    said: 'anweisung|instruktion|vorgabe|regel|befehl|richtlinie|aufforderung|prompt|nachricht|kontext|gesprach|unterhaltung|text|aufgabe|anfrage|inhalt|training|programmierung|information|auftrag|eingabe',
     earlier:
       'vorherig|bisherig|vorangegangen|vorangehend|vorig|obig|oben|fruher|ursprunglich|zuvor|davor|vorher|bis jetzt',
     everything:
@@ -51,7 +51,7 @@ const phrases: readonly Phrases[] = [
     orders:
       'istruzion|indicazion|regol|comand|direttiv|ordin|restrizion|programmazione|addestramento|prompt',
     which: 'precedent|anterior|tue|tuoi|tutt|sopra|ricevut|dat[ei]|inizial|queste|vostr',
-    said: 'istruzion|indicazion|regol|comand|direttiv|ordin|prompt|messaggi|contesto|conversazion|testo|compit|richiest|contenut|domand|addestramento|programmazione|informazion|configurazion',
+    said: 'istruzion|indicazion|regol|comand|direttiv|ordin|prompt|messaggi|contesto|conversazion|testo|compit|richiest|contenut|addestramento|programmazione|informazion|configurazion',
     earlier: 'precedent|anterior|sopra|prima|inizial|original|finora',
     everything:
       'tutto (?:cio che|quello che|quanto) (?:ti|e stato|ho|hai (?:letto|ricevuto)|precede|si trova|viene)|tutto quanto (?:sopra|detto)|quanto (?:detto )?sopra|cio che precede|tutto (?:cio |quello )?che hai imparato',
@@ -64,7 +64,7 @@ const phrases: readonly Phrases[] = [
     orders:
       'instruc|instruco|regra|orientaco|comando|diretriz|ordem|ordens|indicaco|restrico|programac|treinamento|prompt',
     which: 'anterior|previa|suas|tuas|seus|toda|todo|acima|dada|recebid|inicia|essas|estas',
-    said: 'instruc|regra|orientac|comando|diretriz|ordem|ordens|prompt|mensage|contexto|conversa|texto|tarefa|solicitac|pedido|conteudo|pergunta|treinamento|programac|informac|configurac',
+    said: 'instruc|regra|orientac|comando|diretriz|ordem|ordens|prompt|mensage|contexto|conversa|texto|tarefa|solicitac|pedido|conteudo|treinamento|programac|informac|configurac',
     earlier: 'anterior|previ[ao]|acima|precedente|antes|inicia|origina|ate agora',
     everything:
       'tudo (?:o )?que (?:eu|foi|lhe|te|veio|esta|disse|voce (?:leu|recebeu|ouviu))|tudo (?:acima|antes)|o que foi dito|tudo (?:o )?que (?:voce )?(?:foi ensinad|aprendeu|lhe foi)',
@@ -76,7 +76,7 @@ const phrases: readonly Phrases[] = [
     drop: 'negeer|vergeet|sla over|let niet op|volg niet|trek je niets aan van|houd? geen rekening|luister niet|omzeil|stop met (?:het )?(?:op)?volgen',
     orders: 'instructie|opdracht|regel|aanwijzing|richtlijn|bevel|programmering|training|prompt',
     which: 'vorige|eerdere|bovenstaande|voorgaande|alle|jouw|je |uw|deze',
-    said: 'instructie|opdracht|regel|aanwijzing|richtlijn|bevel|prompt|bericht|context|gesprek|tekst|taak|taken|verzoek|inhoud|vraag|vragen|training|programmering|informatie',
+    said: 'instructie|opdracht|regel|aanwijzing|richtlijn|bevel|prompt|bericht|context|gesprek|tekst|taak|taken|verzoek|inhoud|training|programmering|informatie',
     earlier: 'vorig|eerder|bovenstaand|voorgaand|oorspronkelijk|hierboven|daarvoor|tot nu toe',
     everything:
       'alles (?:wat (?:ik|je (?:is|hebt|werd)|hierboven|eerder|hiervoor)|hierboven|hiervoor|daarvoor|van eerder)|alles wat je hebt geleerd',
@@ -88,7 +88,7 @@ const phrases: readonly Phrases[] = [
     drop: 'ignorera|glom|bortse fran|folj inte|strunta i|bry dig inte om|lyssna inte|hoppa over|asidosatt|sluta folja|kringga|overse',
     orders: 'instruktion|regler|anvisning|direktiv|order|programmering|traning|prompt',
     which: 'tidigare|foregaende|alla|dina|ovan|de har',
-    said: 'instruktion|regler|anvisning|direktiv|order|prompt|meddeland|sammanhang|kontext|konversation|text|uppgift|begaran|innehall|fraga|fragor|traning|programmering|information',
+    said: 'instruktion|regler|anvisning|direktiv|order|prompt|meddeland|sammanhang|kontext|konversation|text|uppgift|begaran|innehall|fragor|traning|programmering|information',
     earlier: 'tidigare|foregaende|ovan|ursprunglig|forra|innan|hittills',
     everything:
       'allt (?:som (?:jag|du har fatt|star|sagts|har sagts)|ovan|tidigare|innan)|allt (?:som )?du (?:har )?lart',
@@ -100,7 +100,7 @@ const phrases: readonly Phrases[] = [
     drop: 'zignoruj|ignoruj|zapomnij|pomin|odrzuc|nie przestrzegaj|nie (?:zwracaj uwagi|stosuj|sluchaj|bierz pod uwage)|porzuc|obejdz|lekcewaz|przestan (?:przestrzegac|stosowac|sluchac)',
     orders: 'instrukcj|polecen|zasad|regul|wytyczn|rozkaz|nakaz|prompt|trening|programowani',
     which: 'poprzedni|wczesniejsz|powyzsz|wszystki|swoi|twoj|dotychczasow',
-    said: 'instrukcj|polecen|zasad|regul|wytyczn|rozkaz|nakaz|prompt|wiadomosc|kontekst|rozmow|tekst|zadan|prosb|tresc|pytan|trening|szkolen|informacj',
+    said: 'instrukcj|polecen|zasad|regul|wytyczn|rozkaz|nakaz|prompt|wiadomosc|kontekst|rozmow|tekst|zadan|prosb|tresc|trening|szkolen|informacj',
     earlier: 'poprzedni|wczesniej|powyzsz|dotychczas|pierwotn|poczatkow|wyzej|przedtem',
     everything:
       'wszystk(?:o|im),? (?:co (?:ci|powiedzial|napisal|bylo|zostalo|powyzej|wczesniej|dotad|znajduje)|powyzej|powyzsze|wczesniej)|wszystk(?:o|im),? (?:co|czego) (?:sie )?(?:nauczyl|wiesz od)',
@@ -113,7 +113,7 @@ const phrases: readonly Phrases[] = [
     orders:
       'talimat|yonerge|kural|komut|yonlendirme|emir|emr|soylenen|programlama|egitim|prompt|istem',
     which: 'onceki|tum|butun|yukar[iı]|senin|size|sana|[iı]n[iı]z|her|verilen|lar[iı]|leri',
-    said: 'talimat|yonerge|kural|komut|yonlendirme|emir|emr|soylen|prompt|istem|mesaj|baglam|konusma|metin|metn|gorev|istek|istegi|icerik|icerig|soru|egitim|bilgi',
+    said: 'talimat|yonerge|kural|komut|yonlendirme|emir|emr|soylen|prompt|istem|mesaj|baglam|konusma|metin|metn|gorev|istek|istegi|icerik|icerig|egitim|bilgi',
     earlier: 'onceki|yukar[iı]da|daha once|ilk|orijinal|simdiye kadar|bundan once',
     everything:
       'yukar[iı]daki(?:lerin|leri| her sey)|(?:soylenen|soyledig|verilen|anlat[iı]lan|yazan)\\w{0,5} (?:her sey|hersey|tum)|ogrendig\\w{1,4} (?:her sey|hersey|tum)|ogretilen',
@@ -125,7 +125,7 @@ const phrases: readonly Phrases[] = [
     drop: 'bo qua|phot lo|quen|lo đi|mac ke|đung (?:tuan|lam) theo|khong (?:can )?(?:tuan theo|lam theo|quan tam|đe y)|gat bo|ngung (?:tuan|lam) theo',
     orders: 'huong dan|chi dan|lenh|quy tac|chi thi|yeu cau|quy đinh|lap trinh|huan luyen|prompt',
     which: 'truoc|tren|tat ca|moi|cua ban|đa (?:cho|đuoc)|cu|đo|nhung',
-    said: 'huong dan|chi dan|lenh|quy tac|chi thi|yeu cau|quy đinh|prompt|tin nhan|ngu canh|boi canh|cuoc tro chuyen|hoi thoai|van ban|nhiem vu|noi dung|cau hoi|thong tin|loi nhac',
+    said: 'huong dan|chi dan|lenh|quy tac|chi thi|yeu cau|quy đinh|prompt|tin nhan|ngu canh|boi canh|cuoc tro chuyen|hoi thoai|van ban|nhiem vu|noi dung|thong tin|loi nhac',
     earlier: 'truoc|ben tren|o tren|phia tren|ban đau|tu truoc',
     everything:
       '(?:tat ca|moi thu|moi đieu|nhung gi) (?:nhung gi |đieu )?(?:toi (?:đa )?(?:noi|bao)|(?:ban )?đa (?:đuoc )?(?:noi|bao|yeu cau)|o tren|phia tren|ben tren|truoc)|(?:tat ca|moi thu|moi đieu|nhung gi) (?:nhung gi |đieu )?(?:ma )?ban đa (?:đuoc )?(?:day|hoc)',
@@ -138,7 +138,7 @@ const phrases: readonly Phrases[] = [
     orders:
       'instruksi|perintah|petunjuk|aturan|arahan|peraturan|yang telah|pemrograman|pelatihan|prompt',
     which: 'sebelum|terdahulu|di atas|semua|segala|anda|kamu|mu\\b|awal|telah',
-    said: 'instruksi|perintah|petunjuk|aturan|arahan|peraturan|prompt|pesan|konteks|percakapan|teks|tugas|permintaan|konten|pertanyaan|pelatihan|informasi',
+    said: 'instruksi|perintah|petunjuk|aturan|arahan|peraturan|prompt|pesan|konteks|percakapan|teks|tugas|permintaan|konten|pelatihan|informasi',
     earlier: 'sebelum|terdahulu|di ?atas|tadi|awal|asli|sejauh ini',
     everything:
       '(?:semua|segala|segalanya|apa pun|apapun|semuanya) (?:yang |hal yang |sesuatu yang )?(?:telah|sudah|pernah|saya|di ?atas|dikatakan|diberikan|sebelum)|(?:semua|segala|segalanya) (?:yang )?(?:telah |sudah )?(?:di)?(?:ajarkan|pelajari)',
@@ -151,7 +151,7 @@ const phrases: readonly Phrases[] = [
     orders:
       'tagubilin|utos|instruksyon|instruction|panuntunan|tuntunin|patakaran|sinabi|programming|pagsasanay|prompt',
     which: 'nakara|nauna|lahat|iyong|mong|mo\\b|dati|dating|mga|itaas|sayo',
-    said: 'tagubilin|utos|instruksyon|instruction|panuntunan|tuntunin|patakaran|sinabi|prompt|mensahe|konteksto|usapan|teksto|gawain|kahilingan|nilalaman|tanong|impormasyon|direksyon|alituntunin',
+    said: 'tagubilin|utos|instruksyon|instruction|panuntunan|tuntunin|patakaran|sinabi|prompt|mensahe|konteksto|usapan|teksto|gawain|kahilingan|nilalaman|impormasyon|direksyon|alituntunin',
     earlier: 'nakara|nauna|dati|dating|itaas|kanina|orihinal|bago ito',
     everything:
       'lahat (?:ng )?(?:sinabi|nasa itaas|naunang|nakaraang)|lahat (?:ng )?(?:natutunan|itinuro)',

@@ -14,7 +14,7 @@ const orders = words(
   'instruct|instruction|instructions|instructed|instructional|directions|directives?|prompts?|prompting|rules|guidelines|orders|commands|constraints|restrictions|limitations|programming|training|safeguards|policy|policies|protocols?',
 )
 const said = words(
-  'instruct|instruction|instructions|instructed|directions?|directives?|prompts?|prompting|rules?|guidelines?|orders|commands?|constraints?|restrictions?|limitations?|programming|training|context|text|messages?|tasks?|requests?|conversations?|content|input|statements?|assignments?|questions?|information|knowledge|data|responses?|things',
+  'instruct|instruction|instructions|instructed|directions?|directives?|prompts?|prompting|rules?|guidelines?|orders|commands?|constraints?|restrictions?|limitations?|programming|training|context|text|messages?|tasks?|requests?|conversations?|content|input|statements?|assignments?|information|knowledge|data|responses?|things',
 )
 // Of a table, a file or a mailbox, and not of a conversation.
 const things =
@@ -81,7 +81,7 @@ export const overrideSignals: readonly InjectionSignal[] = [
   ),
   make(
     0.6,
-    '\\b(?:your|the) (?:new|real|actual|true|updated|only|next|revised) (?:instructions?|tasks?|role|goals?|objectives?|directives?|orders?|rules?|prompt|job|purpose|mission)(?: (?:is|are|will be|now)\\b(?! that\\b)|:)',
+    '\\b(?:your|the) (?:new|real|actual|true|updated|only|next|revised) (?:instructions?|tasks?|role|goals?|objectives?|directives?|orders?|rules?|prompt|job|purpose|mission)(?: (?:is|are|will be|now)\\b(?! that\\b)|:)(?! ?(?:to )?(?:translate|summari[sz]e|proofread|correct|rewrite|rephrase|compare|sort)\\b)',
   ),
   make(
     0.6,

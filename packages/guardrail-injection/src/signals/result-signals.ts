@@ -79,6 +79,10 @@ const saying = words(
  * says them, and not in a page that somebody else wrote.
  */
 export const resultSignals: readonly InjectionSignal[] = [
+  toolAbuse(
+    0.6,
+    '\\byour (?:new|next|real|actual|updated) (?:task|job|goal|objective|mission)(?: is\\b|:)',
+  ),
   exfiltration(0.65, [send, held, words('to|at|via|with'), address], { within: 30 }),
   exfiltration(
     0.6,

@@ -81,10 +81,10 @@ describe('restate', () => {
     const continued = await server.attach(same)
     const refusalsOfSame = [...refusals]
     const other = await begin()
-    Object.assign(started, { tools: [], isDown: false })
+    started.tools = []
     await until(() => refusals.length > 0)
     // The earlier deployment takes it over.
-    started.tools = [note]
+    Object.assign(started, { tools: [note], isDown: false })
     const kept = await server.attach(other)
     worker.close()
 

@@ -291,9 +291,12 @@ export function chatReader(options: ChatReaderOptions): ChatReader {
           headers,
           signal,
         }).catch(() => undefined)
-        if (response?.status === 200) {
-          // oxlint-disable-next-line no-await-in-loop
-          const loaded = (await response.json()) as Loaded
+        const isNews = response?.status === 200
+        // The connection may break, or the signal end it, while the chat is read.
+        // oxlint-disable-next-line no-await-in-loop
+        const body: unknown = isNews ? await response.json().catch(() => undefined) : undefined
+        if (body !== undefined) {
+          const loaded = body as Loaded
           since = loaded.version!
           // oxlint-disable-next-line no-await-in-loop
           if (reads === 0 && !signal.aborted) await take(loaded)

@@ -5,8 +5,8 @@ export interface OwnWords {
 }
 
 /**
- * Who asks to drop his own message, question or text corrects himself. With words for instructions, it is an attempt
- * all the same.
+ * Words for "my" and for the user's own earlier message: to ignore that is a correction, no injection. To ignore
+ * instructions still is one.
  */
 export const ownWords: Readonly<Record<string, OwnWords>> = {
   es: { before: '\\bmis? ' },

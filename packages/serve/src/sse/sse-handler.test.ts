@@ -455,6 +455,34 @@ describe('requests', () => {
     expect([client.requests, paid, errors]).toEqual([[], [], []])
   })
 
+  test('that are refused are answered after their body, which a proxy still passes on', async () => {
+    vi.useFakeTimers()
+    const { handler } = served(['Hello.'])
+    const cancelled = vi.fn<(reason: unknown) => void>()
+    const refusalOf = async (sent: (body: ReadableStreamDefaultController) => void) => {
+      let controller!: ReadableStreamDefaultController
+      const body = new ReadableStream({
+        start: (given) => void (controller = given),
+        cancel: cancelled,
+      })
+      let status: number | undefined
+      const request = new Request(base, { method: 'POST', body, duplex: 'half' })
+      void handler(request).then((response) => (status = response.status))
+      await vi.advanceTimersByTimeAsync(1000)
+      expect(status).toBeUndefined()
+      sent(controller)
+      await vi.advanceTimersByTimeAsync(0)
+      return status
+    }
+
+    expect(await refusalOf((body) => body.close())).toBe(401)
+    expect(await refusalOf((body) => body.error(new Error('the connection broke')))).toBe(401)
+    expect(await refusalOf((body) => body.enqueue(new Uint8Array(16_000_000)))).toBe(401)
+    expect(cancelled).toHaveBeenCalledOnce()
+    expect(await refusalOf(() => vi.advanceTimersByTime(1000))).toBe(401)
+    expect(cancelled).toHaveBeenCalledTimes(2)
+  })
+
   test('of the same site, of programs and of allowed origins are taken', async () => {
     const allowedOrigins = ['https://app.example']
     const { post } = served(() => 'Hello.', { allowedOrigins })

@@ -14,7 +14,7 @@ export async function dropBody({ body, signal }: Request): Promise<void> {
     reader.closed.then(stopTimer, stopTimer)
   })
   try {
-    for (let bytes = 0; bytes < mostBytes;) {
+    for (let bytes = 0; bytes < mostBytes; ) {
       // oxlint-disable-next-line no-await-in-loop
       const next = await Promise.race([reader.read(), late])
       if (next.done) return

@@ -459,27 +459,27 @@ describe('requests', () => {
     vi.useFakeTimers()
     const { handler } = served(['Hello.'])
     const cancelled = vi.fn<(reason: unknown) => void>()
-    const refusalOf = async (sent: (body: ReadableStreamDefaultController) => void) => {
+    const statusAfter = async (send: (sender: ReadableStreamDefaultController) => void) => {
       let controller!: ReadableStreamDefaultController
-      const body = new ReadableStream({
+      const sent = new ReadableStream({
         start: (given) => void (controller = given),
         cancel: cancelled,
       })
       let status: number | undefined
-      const request = new Request(base, { method: 'POST', body, duplex: 'half' })
+      const request = new Request(base, { method: 'POST', body: sent, duplex: 'half' })
       void handler(request).then((response) => (status = response.status))
       await vi.advanceTimersByTimeAsync(1000)
       expect(status).toBeUndefined()
-      sent(controller)
+      send(controller)
       await vi.advanceTimersByTimeAsync(0)
       return status
     }
 
-    expect(await refusalOf((body) => body.close())).toBe(401)
-    expect(await refusalOf((body) => body.error(new Error('the connection broke')))).toBe(401)
-    expect(await refusalOf((body) => body.enqueue(new Uint8Array(16_000_000)))).toBe(401)
+    expect(await statusAfter((sender) => sender.close())).toBe(401)
+    expect(await statusAfter((sender) => sender.error(new Error('the connection broke')))).toBe(401)
+    expect(await statusAfter((sender) => sender.enqueue(new Uint8Array(16_000_000)))).toBe(401)
     expect(cancelled).toHaveBeenCalledOnce()
-    expect(await refusalOf(() => vi.advanceTimersByTime(1000))).toBe(401)
+    expect(await statusAfter(() => vi.advanceTimersByTime(1000))).toBe(401)
     expect(cancelled).toHaveBeenCalledTimes(2)
   })
 

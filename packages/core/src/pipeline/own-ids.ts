@@ -28,7 +28,7 @@ export function withOwnIds(
   source: IdSource,
 ): readonly Message[] {
   // One message, as most answers are, is quicker to look for.
-  const isOwn = messages.length === 1 && messages[0]!.id && !has(taken, messages[0]!.id)
+  const isOwn = messages.length === 1 && messages[0]!.id && !hasId(taken, messages[0]!.id)
   return isOwn ? messages : renamed(messages, taken, source)
 }
 
@@ -81,7 +81,7 @@ export function ownIds(
       const isOpen = open !== undefined && (role ?? open.role) === open.role
       if (known !== undefined && (role ?? known.role) === known.role) open = known
       else if (!isOpen || last !== '') {
-        const isFree = messageId !== '' && known === undefined && !has(taken(), messageId)
+        const isFree = messageId !== '' && known === undefined && !hasId(taken(), messageId)
         open = { role: role ?? 'assistant', id: isFree ? messageId : createId('msg') }
       }
       named.set(messageId, open!)
@@ -94,7 +94,7 @@ export function ownIds(
   }
 }
 
-function has(messages: readonly Message[], wanted: string): boolean {
+function hasId(messages: readonly Message[], wanted: string): boolean {
   return messages.some(({ id }) => id === wanted)
 }
 

@@ -141,7 +141,7 @@ export class OwnCalls {
       known.arguments += args
       return known.id === callId ? call : withId(call, known.id)
     }
-    const isFree = places.length === 0 && !isOpen(this.#before(), callId)
+    const isFree = places.length === 0 && !waits(this.#before(), callId)
     const id = isFree ? callId : this.#ids.createId('call')
     places.push({ index, name, id, arguments: args })
     return id === callId ? call : withId(call, id)
@@ -157,7 +157,7 @@ export function withOwnCalls(
   const [only] = messages[0]?.contents ?? []
   // One call, as most answers with calls have, is quicker to look for.
   const isOne = messages.length === 1 && messages[0]!.contents.length === 1
-  if (isOne && only!.type === 'function-call' && only.callId && !isOpen(before, only.callId))
+  if (isOne && only!.type === 'function-call' && only.callId && !waits(before, only.callId))
     return messages
   const own = new OwnCalls(ids, () => before, true)
   const changed = messages.map((entry) => {
@@ -167,7 +167,7 @@ export function withOwnCalls(
   return changed.every((entry, at) => entry === messages[at]) ? messages : changed
 }
 
-function isOpen(messages: readonly Message[], id: string): boolean {
+function waits(messages: readonly Message[], id: string): boolean {
   const has = (part: Content): boolean => part.type === 'function-call' && part.callId === id
   return messages.some(({ contents }) => contents.some(has)) && openCalls(messages).some(has)
 }

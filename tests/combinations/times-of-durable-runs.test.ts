@@ -79,7 +79,10 @@ test('the time of a budget counts on in another process', async () => {
 test('a time limit around the steps makes no timer of the engine', async () => {
   const sleeps: number[] = []
   const sleep = async (ms: number): Promise<void> => void sleeps.push(ms)
-  const client = scriptedClient([{ updates: [], hang: true }, { updates: [], hang: true }])
+  const client = scriptedClient([
+    { updates: [], hang: true },
+    { updates: [], hang: true },
+  ])
   const limitOf = (level: object) => timeout({ firstUpdateMs: false, idleMs: false, ...level })
   const pass = (middleware: ReturnType<typeof limitOf>) => {
     const agent = new Agent({ client, middleware })

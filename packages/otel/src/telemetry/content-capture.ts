@@ -32,7 +32,11 @@ export class ContentCapture {
    * continues in another process.
    */
   decide(run: RunContext): boolean {
-    const { captureContent = 'none', sampleContent = 1, random = () => shareOf(run) } = this.#options
+    const {
+      captureContent = 'none',
+      sampleContent = 1,
+      random = () => shareOf(run),
+    } = this.#options
     if (captureContent === 'none' || sampleContent === 0) return false
     return sampleContent === 1 || random() < sampleContent
   }

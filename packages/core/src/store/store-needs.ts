@@ -1,5 +1,5 @@
-import { checkValue } from '../base/check-value.ts'
-import { isObject } from '../base/is-object.ts'
+import { checkValue } from '../base/check-options.ts'
+import { isObject } from '../base/plain-data.ts'
 import type { KeyValueStore } from './store.ts'
 
 /** An extension of the store contract that a middleware may need. */

@@ -126,7 +126,12 @@ export class Agent<Data = unknown, Value = unknown> {
     checkOptions('agent', options, agentRules, agentHints)
     const { client, name, tools = [], middleware = [], onBlock = 'return' } = options ?? {}
     const isClient = typeof client?.respond === 'function' && typeof client.stream === 'function'
-    checkValue(isClient, 'agent: `client`', 'be a chat client, such as `new OpenAIChatClient({ model })`', client)
+    checkValue(
+      isClient,
+      'agent: `client`',
+      'be a chat client, such as `new OpenAIChatClient({ model })`',
+      client,
+    )
     checkValue(Array.isArray(tools), 'agent: `tools`', 'be a list of tools', tools)
     checkInstructions(options.instructions)
     this.name = name

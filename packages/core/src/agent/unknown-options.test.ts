@@ -174,7 +174,9 @@ describe('options that nobody reads', () => {
   it('a function is refused as a tool, and what is no store as a store', async () => {
     const withFunction = new Agent({ client, tools: [(() => 'found') as never] })
 
-    await expect(withFunction.run('Hi')).rejects.toThrow('the tool without a name is a function; pass')
+    await expect(withFunction.run('Hi')).rejects.toThrow(
+      'the tool without a name is a function; pass',
+    )
     expect(() => new Agent({ client, store: 'redis' as never })).toThrow(
       '`store` must be a store, such as `memoryStore()`, got "redis"',
     )

@@ -16,7 +16,12 @@ export function checkStore(
   needs: readonly StoreNeed[] = [],
   option = 'store',
 ): asserts store is KeyValueStore {
-  checkValue(isObject(store), `${owner}: \`${option}\``, 'be a store, such as `memoryStore()`', store)
+  checkValue(
+    isObject(store),
+    `${owner}: \`${option}\``,
+    'be a store, such as `memoryStore()`',
+    store,
+  )
   const given = store as Record<string, unknown>
   const lacks = ['get', 'set', 'delete', 'compareAndSet', ...needs].find((name) => !given[name])
   if (lacks === undefined) return

@@ -8,15 +8,7 @@ import type {
 import type { Origin } from '@lamella/core/authoring'
 import { createId } from '@lamella/core'
 import type { AnswerMapper, WireObject } from '@lamella/transport'
-import {
-  ArrivingCalls,
-  defined,
-  InBandFailure,
-  listOf,
-  recordOf,
-  stringOf,
-  TransportFault,
-} from '@lamella/transport'
+import { ArrivingCalls, defined, InBandFailure, listOf, recordOf, stringOf, TransportFault, unlessEmpty } from '@lamella/transport'
 import type { ChatDialect } from '../dialects/chat-dialect.ts'
 import { callPieces } from './completions-calls.ts'
 import { CompletionThoughts } from './completions-thoughts.ts'
@@ -293,7 +285,7 @@ export class CompletionsUpdates implements AnswerMapper {
         model: model === this.#model ? undefined : model,
         finishReason: finish === undefined ? undefined : this.#finishReason,
         usage,
-        metadata: Object.keys(metadata).length > 0 ? metadata : undefined,
+        metadata: unlessEmpty(metadata),
       }),
     })
     this.#extras(payload, updates)

@@ -2,15 +2,7 @@ import type { ChatResponseUpdate, Content, FinishReason } from '@lamella/core'
 import type { Origin } from '@lamella/core/authoring'
 import { createId } from '@lamella/core'
 import type { AnswerMapper, WireObject } from '@lamella/transport'
-import {
-  ArrivingCalls,
-  defined,
-  InBandFailure,
-  listOf,
-  recordOf,
-  stringOf,
-  TransportFault,
-} from '@lamella/transport'
+import { ArrivingCalls, defined, InBandFailure, listOf, recordOf, stringOf, TransportFault, unlessEmpty } from '@lamella/transport'
 import type { MapperContext } from '../answers/answer-mapper.ts'
 import { requestNotes } from '../answers/answer-mapper.ts'
 import { toUsage } from '../answers/openai-usage.ts'
@@ -215,7 +207,7 @@ export class ResponsesUpdates implements AnswerMapper {
         usage: toUsage(response['usage']),
         conversationId:
           stringOf(recordOf(response['conversation'])['id']) ?? this.#context.conversationId,
-        metadata: Object.keys(metadata).length > 0 ? metadata : undefined,
+        metadata: unlessEmpty(metadata),
       }),
     })
     if (status === 'failed' || status === 'cancelled') {

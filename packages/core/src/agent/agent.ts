@@ -1,7 +1,6 @@
-import { checkOptions } from '../base/check-options.ts'
+import { checkOptions, checkValue } from '../base/check-options.ts'
 import type { MiddlewareInput } from '../contract/agent.ts'
 import type { ChatOptions, FormatOption } from '../contract/chat-options.ts'
-import { checkValue } from '../base/check-value.ts'
 import type { Clock } from '../base/timers.ts'
 import type { Schema } from '../base/standard-schema.ts'
 import { systemClock } from '../base/timers.ts'

@@ -1,6 +1,6 @@
 import { none } from './none.ts'
-import { isObject } from './is-object.ts'
-import { checkValue } from './check-value.ts'
+import { isObject } from './plain-data.ts'
+import { checkValue } from './check-options.ts'
 import type { JsonSchema, Schema, StandardIssue } from './standard-schema.ts'
 import { canonicalJson, isJson } from './json.ts'
 

@@ -1,3 +1,8 @@
+/** Returns true for an object that is neither a list nor null. */
+export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
 /** Freezes a value and the plain objects and lists in it, in place. Instances of classes stay as they are. */
 export function freezePlain<Value>(value: Value): Value {
   // A model may nest its arguments deeper than the call stack reaches.

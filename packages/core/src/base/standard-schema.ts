@@ -1,4 +1,4 @@
-import { checkValue } from './check-value.ts'
+import { checkValue } from './check-options.ts'
 
 /**
  * A schema of zod, valibot, arktype or another library, or one from `jsonSchema`: the part of Standard Schema

@@ -1,6 +1,6 @@
 import { expect, test, vi } from 'vitest'
 import type { Clock } from './timers.ts'
-import { callLater, systemClock } from './timers.ts'
+import { backgroundTimer, callLater, systemClock } from './timers.ts'
 
 test('a time that has passed leaves no listener on its signal', async () => {
   const { signal } = new AbortController()
@@ -64,4 +64,24 @@ test('a time longer than a timer of the platform is waited for in full', async (
 
   expect([before, work.mock.calls.length, timers]).toEqual([0, 2, 0])
   expect(stopped).not.toHaveBeenCalled()
+})
+
+test('a timer that fires early waits until the clock says so, if the clock moves', async () => {
+  vi.useFakeTimers({ now: 0 })
+  const [early, setBack] = [vi.fn<() => void>(), vi.fn<() => void>()]
+
+  callLater(systemClock, 1000, early)
+  await vi.advanceTimersByTimeAsync(999)
+  vi.setSystemTime(998)
+  await vi.advanceTimersByTimeAsync(1)
+  const before = early.mock.calls.length
+  await vi.advanceTimersByTimeAsync(1)
+  const after = early.mock.calls.length
+  backgroundTimer(setBack, 1000)
+  vi.setSystemTime(0)
+  await vi.advanceTimersByTimeAsync(1000)
+  vi.useRealTimers()
+
+  expect([before, after]).toEqual([0, 1])
+  expect(setBack).toHaveBeenCalledOnce()
 })

@@ -39,23 +39,24 @@ export const longestTimerMs: number = 2 ** 31 - 1
 /** Starts a timer of any length that keeps the process alive. Returns a function that stops it. */
 function startTimer(work: () => void, ms: number, mayExit = false): () => void {
   const firstMs = Math.min(ms, longestTimerMs)
+  const begunAt = Date.now()
   const isOver = (): void => {
-    if (ms > firstMs) stopRest = startTimer(work, ms - firstMs, mayExit)
+    // A timer may fire before the clock says so. A clock that was set back or stands still does not count.
+    const earlyMs = firstMs - (Date.now() - begunAt)
+    const restMs = ms - firstMs + (earlyMs < firstMs / 2 ? Math.max(0, earlyMs) : 0)
+    if (restMs > 0) stopRest = startTimer(work, restMs, mayExit)
     else work()
   }
   const timer = setTimeout(isOver, firstMs)
-  if (mayExit) {
-    // Not on the Web, where a timer is a number.
-    const { unref } = timer as unknown as { readonly unref?: () => void }
-    unref?.call(timer)
-  }
+  // Not on the Web, where a timer is a number.
+  if (mayExit) (timer as unknown as { readonly unref?: () => void }).unref?.()
   let stopRest = (): void => clearTimeout(timer)
   return () => stopRest()
 }
 
 /**
- * Calls `work` after a time, however long, unless the returned function is called before. It does
- * not keep the process alive. `Infinity` is never over.
+ * Calls `work` after a time, however long, unless the returned function is called before. The time is over for
+ * `Date.now()` too. It does not keep the process alive. `Infinity` is never over.
  */
 export function backgroundTimer(work: () => void, ms: number): () => void {
   return ms === Infinity ? () => {} : startTimer(work, ms, true)

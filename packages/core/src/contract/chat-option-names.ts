@@ -1,5 +1,4 @@
-import { checkNames } from '../base/check-options.ts'
-import { checkValue } from '../base/check-value.ts'
+import { checkNames, checkValue } from '../base/check-options.ts'
 import { processWide } from '../base/process-wide.ts'
 import type { ChatOptions } from './chat-options.ts'
 

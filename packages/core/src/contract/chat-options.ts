@@ -1,6 +1,5 @@
-import { wrongOption } from '../base/check-options.ts'
-import { checkValue } from '../base/check-value.ts'
-import { isObject } from '../base/is-object.ts'
+import { checkValue, wrongOption } from '../base/check-options.ts'
+import { isObject } from '../base/plain-data.ts'
 import type { Schema } from '../base/standard-schema.ts'
 import type { ToolDefinition } from './run.ts'
 

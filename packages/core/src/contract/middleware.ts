@@ -1,4 +1,4 @@
-import { checkValue } from '../base/check-value.ts'
+import { checkValue } from '../base/check-options.ts'
 import type { ChatResponse } from '../messages/chat-response.ts'
 import type { FunctionResult } from '../messages/function-result.ts'
 import type { AgentContext, AgentMiddleware } from './agent.ts'

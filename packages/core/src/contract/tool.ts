@@ -1,6 +1,5 @@
-import { checkNames, checkTimeLimit } from '../base/check-options.ts'
-import { checkValue } from '../base/check-value.ts'
-import { isObject } from '../base/is-object.ts'
+import { checkNames, checkTimeLimit, checkValue } from '../base/check-options.ts'
+import { isObject } from '../base/plain-data.ts'
 import { checkJsonSchema } from '../base/json-schema.ts'
 import type { InferSchema, JsonSchema, Schema } from '../base/standard-schema.ts'
 import { checkSchema, toJsonSchema } from '../base/standard-schema.ts'

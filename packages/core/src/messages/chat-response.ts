@@ -1,4 +1,4 @@
-import { described } from '../base/check-value.ts'
+import { described } from '../base/check-options.ts'
 import type { IdSource } from '../base/create-id.ts'
 import { platformIds } from '../base/create-id.ts'
 import { none } from '../base/none.ts'

@@ -1,4 +1,4 @@
-import { isObject } from '../base/is-object.ts'
+import { isObject } from '../base/plain-data.ts'
 import { toJson } from '../base/json.ts'
 import { messageOf } from '../base/lamella-error.ts'
 import type { Content, FunctionError } from './content.ts'

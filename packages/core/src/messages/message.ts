@@ -1,7 +1,7 @@
 import type { IdSource } from '../base/create-id.ts'
 import { platformIds } from '../base/create-id.ts'
-import { checkValue, described } from '../base/check-value.ts'
-import { isObject } from '../base/is-object.ts'
+import { checkValue, described } from '../base/check-options.ts'
+import { isObject } from '../base/plain-data.ts'
 import type { Content, Origin } from './content.ts'
 import { textOf } from './content.ts'
 

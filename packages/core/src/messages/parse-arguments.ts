@@ -1,4 +1,4 @@
-import { isObject } from '../base/is-object.ts'
+import { isObject } from '../base/plain-data.ts'
 
 /** Result of {@link parseArguments}. */
 export type ParsedArguments =

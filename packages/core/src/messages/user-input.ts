@@ -1,5 +1,5 @@
 import { createId } from '../base/create-id.ts'
-import { isObject } from '../base/is-object.ts'
+import { isObject } from '../base/plain-data.ts'
 import { LamellaError } from '../base/lamella-error.ts'
 import type { Content } from './content.ts'
 import type { Message } from './message.ts'

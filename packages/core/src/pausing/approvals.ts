@@ -1,4 +1,4 @@
-import { isObject } from '../base/is-object.ts'
+import { isObject } from '../base/plain-data.ts'
 import { LamellaError } from '../base/lamella-error.ts'
 import { none } from '../base/none.ts'
 import type { Decision, JournalStep, PendingRequest } from '../contract/outcome.ts'

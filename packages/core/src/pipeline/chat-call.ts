@@ -20,8 +20,7 @@ import { ContentCall, ContentView } from './content-call.ts'
 import { none } from '../base/none.ts'
 import { ResponseFold } from '../messages/response-fold.ts'
 import { dropCalls } from './drop-calls.ts'
-import { withOwnCalls } from './own-calls.ts'
-import { ownIds } from './own-ids.ts'
+import { ownIds, withOwnCalls } from './own-ids.ts'
 
 /** Input of a model call. */
 export interface ChatCallInput {

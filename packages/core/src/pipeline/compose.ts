@@ -224,29 +224,18 @@ function settle<Result>(
   caller: View<Result> | undefined,
   returned: unknown,
 ): Result | Promise<Result> {
-  if (middleware === undefined)
-    return handOver('the innermost handler', context, caller, context.call.read?.())
-  const { name } = middleware
-  if (context.broken !== undefined) leave(context, caller, context.broken)
-  if (context.inside !== undefined) {
-    const problem = 'returned before its callNext() had settled; await it'
-    leave(context, caller, new MiddlewareContractError(name, problem))
+  const { call, depth, late } = context
+  const name = middleware?.name ?? 'the innermost handler'
+  if (middleware !== undefined) {
+    if (context.broken !== undefined) leave(context, caller, context.broken)
+    const problem =
+      context.inside !== undefined
+        ? 'returned before its callNext() had settled; await it'
+        : late && `assigned context.${late} after its last callNext(), where it changes nothing`
+    if (problem) leave(context, caller, new MiddlewareContractError(name, problem))
+    take(name, context, caller, returned)
   }
-  if (context.late !== undefined) {
-    const problem = `assigned context.${context.late} after its last callNext(), where it changes nothing`
-    leave(context, caller, new MiddlewareContractError(name, problem))
-  }
-  take(name, context, caller, returned)
-  return handOver(name, context, caller, context.call.acceptResult(context.depth))
-}
-
-/** Hands the result over to the caller, once it is complete. */
-function handOver<Result>(
-  name: string,
-  context: View<Result>,
-  caller: View<Result> | undefined,
-  completing: void | Promise<void>,
-): Result | Promise<Result> {
+  const completing = middleware === undefined ? call.read?.() : call.acceptResult(depth)
   if (completing === undefined) return finish(name, context, caller)
   return completing.then(
     () => finish(name, context, caller),

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { idsFrom } from '../base/create-id.ts'
 import type { FunctionCallContent } from '../messages/content.ts'
 import { foldUpdates } from '../messages/response-fold.ts'
-import { OwnCalls, withOwnCalls } from './own-calls.ts'
+import { OwnCalls, withOwnCalls } from './own-ids.ts'
 
 const call = (fields: Partial<FunctionCallContent>): FunctionCallContent => ({
   type: 'function-call',

@@ -1,5 +1,5 @@
-import { described } from '../base/check-value.ts'
-import { isObject } from '../base/is-object.ts'
+import { described } from '../base/check-options.ts'
+import { isObject } from '../base/plain-data.ts'
 import type { AgentMiddleware, Middleware, MiddlewareInput } from '../contract/agent.ts'
 import type { ChatMiddleware } from '../contract/chat.ts'
 import type { ClientMiddlewareInput } from '../contract/middleware.ts'
@@ -30,13 +30,9 @@ export function sortMiddlewares(
   where: string,
   levels: readonly Middleware['level'][] = allLevels,
 ): Middlewares {
-  const all: Middleware[] = []
-  const visit = (entry: Lists): void => {
-    if (isList(entry)) entry.forEach(visit)
-    else if (isMiddleware(entry) && levels.includes(entry.level)) all.push(entry)
-    else throw refusal(entry, where, levels)
-  }
-  visit(lists)
+  const all = flatten(lists)
+  const wrong = all.findIndex((one) => !isMiddleware(one) || !levels.includes(one.level))
+  if (wrong >= 0) throw refusal(all[wrong]!, where, levels)
   const of = (level: Middleware['level']): never[] =>
     all.filter((middleware) => middleware.level === level) as never[]
   return { all, agent: of('agent'), chat: of('chat'), function: of('function') }
@@ -81,15 +77,12 @@ export function inheritedBy(lists: Lists, given: readonly Middleware[]): readonl
 
 /** Returns true if lists hold exactly this middleware, in this order. */
 export function holdsOnly(lists: Lists, all: readonly Middleware[]): boolean {
-  return reach(lists, all, 0) === all.length
+  const flat = flatten(lists)
+  return flat.length === all.length && flat.every((one, at) => one === all[at])
 }
 
-/** Returns the index in `all` after an entry that begins at `from`; NaN if it does not match. */
-function reach(entry: Lists, all: readonly Middleware[], from: number): number {
-  if (!isList(entry)) return all[from] === entry ? from + 1 : NaN
-  let at = from
-  for (let index = 0; index < entry.length; index++) at = reach(entry[index]!, all, at)
-  return at
+function flatten(lists: Lists): readonly Middleware[] {
+  return ([lists] as unknown[]).flat(Infinity) as Middleware[]
 }
 
 /**
@@ -113,10 +106,6 @@ export async function disposeMiddlewares(middlewares: Middlewares): Promise<void
 }
 
 const allLevels = ['agent', 'chat', 'function'] as const
-
-function isList(entry: Lists): entry is readonly Lists[] {
-  return Array.isArray(entry)
-}
 
 function isMiddleware(entry: Middleware | null): boolean {
   return typeof entry?.process === 'function' && typeof entry.name === 'string'

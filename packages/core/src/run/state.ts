@@ -1,6 +1,5 @@
-import { checkOptions } from '../base/check-options.ts'
-import { checkValue } from '../base/check-value.ts'
-import { isObject } from '../base/is-object.ts'
+import { checkOptions, checkValue } from '../base/check-options.ts'
+import { isObject } from '../base/plain-data.ts'
 import { isJson } from '../base/json.ts'
 import { LamellaError } from '../base/lamella-error.ts'
 import { isThenable } from '../base/promises.ts'

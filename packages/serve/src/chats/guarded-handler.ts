@@ -1,4 +1,5 @@
 import { checkOrigin, corsHeaders, preflight } from '../http/check-origin.ts'
+import { dropBody } from '../http/drop-body.ts'
 import { failureOf } from '../http/failure-of.ts'
 import { HttpFailure } from '../http/http-failure.ts'
 import type { ChatServiceOptions, FailureFacts } from './chat-options.ts'
@@ -45,6 +46,7 @@ export function guardedHandler(
     } catch (error) {
       const failure = mask(error)
       if (failure !== error && failure.status >= 500) report(error, {})
+      await dropBody(request)
       return Response.json(bodyOf(failure), {
         status: failure.status,
         headers: { ...cors, ...failure.headers(), 'cache-control': 'no-store' },

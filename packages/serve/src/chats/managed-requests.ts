@@ -34,17 +34,8 @@ export class ManagedRequests {
     const expiresAfterMs = this.#expiresAfterMs
     await this.#open?.open(pending, { ...ownerOf(owner), place: chat, expiresAfterMs })
     // Where this process ends first, the next one that looks at the list ends them.
-    if (expiresAfterMs !== undefined) {
-      const due = Date.now() + expiresAfterMs
-      // A timer may fire before the clock says so.
-      const look = (ms: number): unknown =>
-        backgroundTimer(() => {
-          const left = due - Date.now()
-          if (left > 0) look(left)
-          else void this.expire(owner.tenant).catch(() => {})
-        }, ms)
-      look(expiresAfterMs)
-    }
+    if (expiresAfterMs !== undefined)
+      backgroundTimer(() => void this.expire(owner.tenant).catch(() => {}), expiresAfterMs)
   }
 
   /** @throws HttpFailure 409 if another person has claimed one of these requests */

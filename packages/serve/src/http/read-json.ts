@@ -43,9 +43,10 @@ async function readText(
   let stopTimer: (() => void) | undefined
   const late = new Promise<never>((_, reject) => {
     const slow = { status: 408, code: 'body_timeout' } as const
-    stopTimer = callLater(systemClock, bodyTimeoutMs, () =>
-      reject(new HttpFailure(`the body took more than ${bodyTimeoutMs} ms`, slow)),
-    )
+    stopTimer = callLater(systemClock, bodyTimeoutMs, () => {
+      reject(new HttpFailure(`the body took more than ${bodyTimeoutMs} ms`, slow))
+      reader.cancel().catch(() => undefined)
+    })
     signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true })
   })
   let text = ''
@@ -60,13 +61,13 @@ async function readText(
       text += decoder.decode(value, { stream: true })
     }
   } catch (error) {
-    reader.cancel(error).catch(() => undefined)
     if (error instanceof HttpFailure) throw error
     // The client has left, or its connection has broken.
     const broken = { status: 400, code: 'body_incomplete', cause: error } as const
     throw new HttpFailure('the body ended before it was complete', broken)
   } finally {
     stopTimer?.()
+    reader.releaseLock()
   }
 }
 

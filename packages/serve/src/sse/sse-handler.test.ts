@@ -455,6 +455,34 @@ describe('requests', () => {
     expect([client.requests, paid, errors]).toEqual([[], [], []])
   })
 
+  test('that are refused are answered after their body, which a proxy still passes on', async () => {
+    vi.useFakeTimers()
+    const { handler } = served(['Hello.'])
+    const cancelled = vi.fn<(reason: unknown) => void>()
+    const statusAfter = async (send: (sender: ReadableStreamDefaultController) => void) => {
+      let controller!: ReadableStreamDefaultController
+      const sent = new ReadableStream({
+        start: (given) => void (controller = given),
+        cancel: cancelled,
+      })
+      let status: number | undefined
+      const request = new Request(base, { method: 'POST', body: sent, duplex: 'half' })
+      void handler(request).then((response) => (status = response.status))
+      await vi.advanceTimersByTimeAsync(1000)
+      expect(status).toBeUndefined()
+      send(controller)
+      await vi.advanceTimersByTimeAsync(0)
+      return status
+    }
+
+    expect(await statusAfter((sender) => sender.close())).toBe(401)
+    expect(await statusAfter((sender) => sender.error(new Error('the connection broke')))).toBe(401)
+    expect(await statusAfter((sender) => sender.enqueue(new Uint8Array(16_000_000)))).toBe(401)
+    expect(cancelled).toHaveBeenCalledOnce()
+    expect(await statusAfter(() => vi.advanceTimersByTime(1000))).toBe(401)
+    expect(cancelled).toHaveBeenCalledTimes(2)
+  })
+
   test('of the same site, of programs and of allowed origins are taken', async () => {
     const allowedOrigins = ['https://app.example']
     const { post } = served(() => 'Hello.', { allowedOrigins })

@@ -153,7 +153,9 @@ export class GoogleChatClient extends BaseChatClient {
   ): ReturnType<ContentCaching> {
     const { sender, caching, idleTimeoutMs } = this.#connection
     if (caching === undefined) {
-      throw new TypeError('providerOptions.google: options of `cachedContent` need the option `caching` of the client')
+      throw new TypeError(
+        'providerOptions.google: options of `cachedContent` need the option `caching` of the client',
+      )
     }
     const { history, rules } = this.#prepared!
     return caching({

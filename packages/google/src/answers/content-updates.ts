@@ -2,7 +2,16 @@ import type { ChatResponseUpdate, Content, FinishReason } from '@lamella/core'
 import type { Origin } from '@lamella/core/authoring'
 import { createId } from '@lamella/core'
 import type { EventMapper, WireObject } from '@lamella/transport'
-import { ArrivingCalls, defined, InBandFailure, listOf, recordOf, stringOf, TransportFault, unlessEmpty } from '@lamella/transport'
+import {
+  ArrivingCalls,
+  defined,
+  InBandFailure,
+  listOf,
+  recordOf,
+  stringOf,
+  TransportFault,
+  unlessEmpty,
+} from '@lamella/transport'
 import type { GoogleSafetyResults } from '../safety/google-content-filter.ts'
 import { contentFilter, safetyResults } from '../safety/safety-results.ts'
 import { endingOf, isFailure } from './endings.ts'

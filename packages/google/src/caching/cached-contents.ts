@@ -1,5 +1,11 @@
 import type { Message } from '@lamella/core'
-import { checkOptions, sha256, systemClock, unlessAborted, wrongOption } from '@lamella/core/authoring'
+import {
+  checkOptions,
+  sha256,
+  systemClock,
+  unlessAborted,
+  wrongOption,
+} from '@lamella/core/authoring'
 import type { RequestSender, WireObject } from '@lamella/transport'
 import { defined, HttpFailure, readWhole, stringOf } from '@lamella/transport'
 import type { Turn } from '../requests/contents.ts'

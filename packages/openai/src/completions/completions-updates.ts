@@ -8,7 +8,16 @@ import type {
 import type { Origin } from '@lamella/core/authoring'
 import { createId } from '@lamella/core'
 import type { AnswerMapper, WireObject } from '@lamella/transport'
-import { ArrivingCalls, defined, InBandFailure, listOf, recordOf, stringOf, TransportFault, unlessEmpty } from '@lamella/transport'
+import {
+  ArrivingCalls,
+  defined,
+  InBandFailure,
+  listOf,
+  recordOf,
+  stringOf,
+  TransportFault,
+  unlessEmpty,
+} from '@lamella/transport'
 import type { ChatDialect } from '../dialects/chat-dialect.ts'
 import { callPieces } from './completions-calls.ts'
 import { CompletionThoughts } from './completions-thoughts.ts'

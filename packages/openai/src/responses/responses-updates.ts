@@ -2,7 +2,16 @@ import type { ChatResponseUpdate, Content, FinishReason } from '@lamella/core'
 import type { Origin } from '@lamella/core/authoring'
 import { createId } from '@lamella/core'
 import type { AnswerMapper, WireObject } from '@lamella/transport'
-import { ArrivingCalls, defined, InBandFailure, listOf, recordOf, stringOf, TransportFault, unlessEmpty } from '@lamella/transport'
+import {
+  ArrivingCalls,
+  defined,
+  InBandFailure,
+  listOf,
+  recordOf,
+  stringOf,
+  TransportFault,
+  unlessEmpty,
+} from '@lamella/transport'
 import type { MapperContext } from '../answers/answer-mapper.ts'
 import { requestNotes } from '../answers/answer-mapper.ts'
 import { toUsage } from '../answers/openai-usage.ts'

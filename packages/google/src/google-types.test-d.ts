@@ -20,7 +20,7 @@ import type {
 } from '@google/genai'
 import type { ChatOptions } from '@lamella/core'
 import { expectTypeOf, test } from 'vitest'
-import type { endings } from './answers/endings.ts'
+import type { endings } from './errors/endings.ts'
 import type { GoogleChatClientOptions, GoogleProviderOptions, SafetySetting } from './index.ts'
 import { GoogleChatClient } from './index.ts'
 

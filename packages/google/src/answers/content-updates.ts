@@ -14,7 +14,7 @@ import {
 } from '@lamella/transport'
 import type { GoogleSafetyResults } from '../safety/google-content-filter.ts'
 import { contentFilter, safetyResults } from '../safety/safety-results.ts'
-import { endingOf, isFailure } from './endings.ts'
+import { endingOf, isFailure } from '../errors/endings.ts'
 import { toUsage } from './google-usage.ts'
 import { annotationsOf } from './grounding.ts'
 

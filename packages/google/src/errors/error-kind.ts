@@ -1,7 +1,7 @@
 import type { ProviderErrorKind } from '@lamella/core'
 import type { FailureVerdict, WireObject } from '@lamella/transport'
 import { listOf, recordOf, stringOf, tooLongWords, verdictOfStatus } from '@lamella/transport'
-import { endingOf, isFailure } from '../answers/endings.ts'
+import { endingOf, isFailure } from './endings.ts'
 
 /** Fields of an error report. */
 export interface ErrorFacts {

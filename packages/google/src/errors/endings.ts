@@ -28,7 +28,8 @@ export const endings = {
   LANGUAGE: 'invalid_request',
 } as const satisfies Readonly<Record<string, FinishReason | BrokenAnswer>>
 
-type BrokenAnswer = 'server' | 'invalid_request'
+/** Kind of failure of an answer that broke off. */
+export type BrokenAnswer = 'server' | 'invalid_request'
 
 /** Returns how an answer ends, or the kind of the failure that ends it. */
 export function endingOf(reason: string): FinishReason | BrokenAnswer {

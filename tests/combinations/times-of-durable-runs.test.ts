@@ -5,6 +5,7 @@ import { runDurably } from '../../packages/durable/src/index.ts'
 import { FakeWorkflow } from '../../packages/durable/src/testing/fake-workflow.test-helper.ts'
 import { budget } from '../../packages/middleware-budget/src/index.ts'
 import { toolPolicy } from '../../packages/guardrail-tools/src/index.ts'
+import { timeout } from '../../packages/middleware-retry/src/index.ts'
 import { callFunction, scriptedClient } from '../../packages/testing/src/index.ts'
 
 const begin = 1_700_000_000_000
@@ -73,4 +74,25 @@ test('the time of a budget counts on in another process', async () => {
   expect(first).toMatchObject({ status: 'budget_exhausted' })
   expect(workflow.steps.filter((step) => step?.name.startsWith('tool'))).toHaveLength(2)
   expect(JSON.stringify(second)).toBe(JSON.stringify(first))
+})
+
+test('a time limit around the steps makes no timer of the engine', async () => {
+  const sleeps: number[] = []
+  const sleep = async (ms: number): Promise<void> => void sleeps.push(ms)
+  const client = scriptedClient([
+    { updates: [], hang: true },
+    { updates: [], hang: true },
+  ])
+  const limitOf = (level: object) => timeout({ firstUpdateMs: false, idleMs: false, ...level })
+  const pass = (middleware: ReturnType<typeof limitOf>) => {
+    const agent = new Agent({ client, middleware })
+    return new FakeWorkflow().pass((engine) => runDurably(agent, 'Go.', { ...engine, sleep }))
+  }
+
+  const ofRun = pass(limitOf({ attemptMs: false, totalMs: 20 }))
+  const ofCall = pass(limitOf({ attemptMs: 20 }))
+
+  await expect(ofRun).rejects.toMatchObject({ phase: 'total' })
+  await expect(ofCall).rejects.toMatchObject({ phase: 'attempt' })
+  expect(sleeps).toEqual([])
 })

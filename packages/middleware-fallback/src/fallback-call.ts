@@ -4,7 +4,6 @@ import type { Clock } from '@lamella/core/authoring'
 import {
   attemptOf,
   callWithin,
-  failedAttempt,
   failureReason,
   holdPreamble,
   isControlFlow,
@@ -30,7 +29,7 @@ export interface FallbackSettings {
   readonly midStream: 'error' | 'restart' | 'continue'
   readonly continuePrompt: string
   readonly replay: 'safe-only' | 'any'
-  readonly clock: Clock
+  readonly clock: Clock | undefined
   readonly report: (run: RunContext, event: FallbackEvent) => void
 }
 
@@ -74,7 +73,7 @@ export class FallbackCall {
         if (isControlFlow(error, context.signal)) throw error
         // An inner retry middleware has recorded its tries.
         if (!isShadow && context.run.attempts.length === known)
-          context.run.recordAttempt(failedAttempt(context, error))
+          context.run.recordAttempt(attemptOf(context, { error }))
         failure = { attempt: (failure?.attempt ?? 0) + 1, error, context }
       }
       const obstacle = await this.#obstacle(failure)
@@ -119,12 +118,13 @@ export class FallbackCall {
     callNext: () => Promise<ChatResponse>,
     entry: FallbackEntry | undefined,
   ): Promise<ChatResponse> {
-    const { clock, name, isShadow, timeoutMs: usual } = this.#settings
+    const { name, isShadow, timeoutMs: usual } = this.#settings
+    const { clock = this.#context.run.clock } = this.#settings
     const timeoutMs = entry?.timeoutMs ?? usual
     if (timeoutMs === undefined || isShadow) return callNext()
     const { provider, name: client = provider } = this.#context.client
     const late = async (over: AbortSignal): Promise<ProviderError> => {
-      await clock.sleep(timeoutMs, over)
+      await clock.sleep(timeoutMs, over, true)
       // A started answer has no time limit.
       if (this.#answer.hasContent) await new Promise(() => {})
       const words = `${name}: ${client} did not answer within ${timeoutMs} ms`

@@ -5,7 +5,6 @@ import {
   checkOptions,
   middlewareRules,
   reporter,
-  systemClock,
   wrongOption,
 } from '@lamella/core/authoring'
 import { clientName } from './client-name.ts'
@@ -59,7 +58,7 @@ export interface FallbackOptions extends MiddlewareOptions<ChatContext, Fallback
   readonly replay?: 'safe-only' | 'any' | undefined
   /**
    * Source of time and sleep.
-   * @default the machine's clock
+   * @default the run's clock
    */
   readonly clock?: Clock | undefined
 }
@@ -97,7 +96,7 @@ export function fallback(options: FallbackOptions): ChatMiddleware {
     midStream: options.midStream ?? 'error',
     continuePrompt: options.continuePrompt ?? goOn,
     replay: options.replay ?? 'safe-only',
-    clock: options.clock ?? systemClock,
+    clock: options.clock,
     report: reporter('fallback', options.onEvent),
   }
   const middleware = defineChatMiddleware('fallback', options, (context, callNext) =>

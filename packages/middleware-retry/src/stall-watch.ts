@@ -25,20 +25,24 @@ export function watchForStall(
   { firstUpdateMs, idleMs, attemptMs }: CallLimits,
 ): ((over: AbortSignal) => Promise<Stall>) | undefined {
   const startedAt = clock.now()
-  let since = startedAt
+  // Milliseconds since then, at the last look and at the next one.
+  let [elapsed, next] = [0, 0]
+  let since = 0
   let hasUpdates = false
   // A plain answer arrives in one piece, so there are no updates to watch.
   const shortest = context.stream ? Math.min(firstUpdateMs, idleMs) : Infinity
   if (shortest === Infinity && attemptMs === Infinity) return undefined
+  // In a durable run, an update may come by another time than that of the looks.
+  const passed = (): number => Math.min(Math.max(clock.now() - startedAt, elapsed), next)
   if (shortest < Infinity) {
     context.transformUpdates({
       start() {
         hasUpdates = false
-        since = clock.now()
+        since = passed()
       },
       transform(update, controller) {
         hasUpdates = true
-        since = clock.now()
+        since = passed()
         controller.enqueue(update)
       },
     })
@@ -46,15 +50,18 @@ export function watchForStall(
 
   return async (over) => {
     for (;;) {
-      const now = clock.now()
-      const attemptLeft = startedAt + attemptMs - now
+      // The clock of a durable run stands still between its steps.
+      elapsed = Math.max(clock.now() - startedAt, next)
+      const attemptLeft = attemptMs - elapsed
       if (attemptLeft <= 0) return { phase: 'attempt', timeoutMs: attemptMs }
       // Time that a slow reader takes is no stall; frequent looks tell the two apart.
-      if (!context.awaited) since = now
+      if (!context.awaited) since = elapsed
       const timeoutMs = hasUpdates ? idleMs : firstUpdateMs
-      const left = shortest < Infinity ? since + timeoutMs - now : Infinity
+      const left = shortest < Infinity ? since + timeoutMs - elapsed : Infinity
       if (left <= 0) return { phase: hasUpdates ? 'idle' : 'first-update', timeoutMs }
-      await clock.sleep(Math.min(left, attemptLeft, shortest / looks), over)
+      const waitMs = Math.min(left, attemptLeft, shortest / looks)
+      next = elapsed + waitMs
+      await clock.sleep(waitMs, over, true)
     }
   }
 }

@@ -1,5 +1,6 @@
 import { Agent, outcomeOf, tool } from '@lamella/core'
 import type { AgentResponse } from '@lamella/core'
+import type { Clock } from '@lamella/core/authoring'
 import { callFunction, runIn, runModes, scriptedClient, testClock } from '@lamella/testing'
 import type { ScriptedStep } from '@lamella/testing'
 import { describe, expect, it } from 'vitest'
@@ -314,6 +315,38 @@ describe('timeout of a stream', () => {
     await second.clock.advance(80_000)
     expect((await cut).error).toMatchObject({ phase: 'idle' })
   })
+})
+
+it('goes by the clock of the run, as a limit of other work', async () => {
+  const clock = testClock()
+  const limits: unknown[] = []
+  const watched: Clock = {
+    now: () => clock.now(),
+    sleep: (ms, signal, isLimit) => {
+      limits.push(isLimit)
+      return clock.sleep(ms, signal)
+    },
+  }
+  const middleware = timeout({ attemptMs: 1000, totalMs: 5000 })
+  const agent = new Agent({ client: scriptedClient([hang]), middleware, clock: watched })
+  const running = settled(agent.run('Hello'))
+
+  await clock.advance(1000)
+
+  expect(await running).toMatchObject({ phase: 'attempt' })
+  expect(new Set(limits)).toEqual(new Set([true]))
+})
+
+it('ends a call under a clock that stands still while it waits', async () => {
+  const clock = testClock()
+  const still: Clock = { now: () => 0, sleep: (...wait) => clock.sleep(...wait) }
+  const client = scriptedClient([{ updates: ['One '], hang: true }])
+  const middleware = timeout({ idleMs: 1000 })
+  const running = readUpdates(new Agent({ client, middleware, clock: still }))
+
+  await clock.advance(1200)
+
+  expect((await running).error).toMatchObject({ phase: 'idle' })
 })
 
 it.each<[string, object]>([

@@ -16,7 +16,6 @@ import {
   defineFunctionMiddleware,
   middlewareRules,
   reporter,
-  systemClock,
 } from '@lamella/core/authoring'
 import { replayOf } from './call-options.ts'
 import { watchForStall } from './stall-watch.ts'
@@ -72,7 +71,7 @@ export interface TimeoutOptions extends MiddlewareOptions<ChatContext, TimeoutEv
   readonly tools?: Readonly<Record<string, number | false>> | undefined
   /**
    * Source of time and sleep.
-   * @default the machine's clock
+   * @default the run's clock
    */
   readonly clock?: Clock | undefined
 }
@@ -105,8 +104,9 @@ export function timeout<Options extends TimeoutOptions>(
 ): TimeoutMiddlewares<Options> {
   check(options)
   const { firstUpdateMs = 30_000, idleMs = 60_000, attemptMs = 600_000, totalMs, toolMs } = options
-  const { name = 'timeout', mode, when, tools = {}, clock = systemClock } = options
-  const within = limiter(options, clock)
+  const { name = 'timeout', mode, when, tools = {} } = options
+  const within = limiter(options)
+  const clockOf = ({ clock }: RunContext): Clock => options.clock ?? clock
   const limits = {
     firstUpdateMs: firstUpdateMs || Infinity,
     idleMs: idleMs || Infinity,
@@ -115,7 +115,7 @@ export function timeout<Options extends TimeoutOptions>(
 
   const ofRun = defineAgentMiddleware('timeout', { name, mode }, (context, callNext) =>
     within(context, callNext, async (over) => {
-      await clock.sleep(totalMs || 0, over)
+      await clockOf(context.run).sleep(totalMs || 0, over, true)
       const { provider } = context.agent.client
       const event = { phase: 'total', timeoutMs: totalMs || 0 } as const
       return { event, error: new TimeoutError(name, event, { provider }) }
@@ -123,7 +123,7 @@ export function timeout<Options extends TimeoutOptions>(
   )
 
   const ofModelCall = defineChatMiddleware('timeout', { name, mode, when }, (context, callNext) => {
-    const stalled = watchForStall(context, clock, limits)
+    const stalled = watchForStall(context, clockOf(context.run), limits)
     if (stalled === undefined) return callNext()
     return within(context, callNext, async (over) => {
       const event = await stalled(over)
@@ -138,7 +138,7 @@ export function timeout<Options extends TimeoutOptions>(
     const timeoutMs = Object.hasOwn(tools, tool) ? tools[tool] : toolMs
     if (!timeoutMs) return callNext()
     return within(context, callNext, async (over) => {
-      await clock.sleep(timeoutMs, over)
+      await clockOf(context.run).sleep(timeoutMs, over, true)
       const words = `it took more than ${timeoutMs} ms`
       const event = { phase: 'tool', timeoutMs, tool } as const
       return { event, error: new ToolError(words, { reason: 'timeout' }) }
@@ -165,12 +165,12 @@ type Within = <Result>(
 ) => Promise<Result>
 
 /** Makes the function that ends a late call; in shadow mode it only reports the call. */
-function limiter({ mode, onEvent }: TimeoutOptions, clock: Clock): Within {
+function limiter({ mode, onEvent, clock }: TimeoutOptions): Within {
   const report = reporter('timeout', onEvent)
   if (mode !== 'shadow') {
     return (context, callNext, late) =>
       callWithin(context, callNext, {
-        clock,
+        clock: clock ?? context.run.clock,
         late: async (over) => {
           const { event, error } = await late(over)
           report(context.run, event)

@@ -10,7 +10,7 @@ import {
 } from '@lamella/core'
 import { guardrail } from '@lamella/guardrail'
 import { callFunction, runIn, runModes, scriptedClient } from '@lamella/testing'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { limitedJson } from './base/limited-json.ts'
 import { record } from './telemetry.test-helper.ts'
 import { tracing } from './tracing.ts'
@@ -237,6 +237,32 @@ describe.each(runModes)('content, %s', (mode) => {
     expect(seenIn((await exportedOf(mode, options)).exported)).toEqual(all)
     share = 0.9
     expect(seenIn((await exportedOf(mode, options)).exported)).toEqual([])
+  })
+
+  it('is that of the same runs in each process, without their random numbers', async () => {
+    const seen = async (runId: string): Promise<boolean> => {
+      const recorded = record()
+      const middleware = tracing({
+        ...recorded.options,
+        captureContent: 'attributes',
+        sampleContent: 0.5,
+      })
+      const random = vi.fn<() => number>(() => 0.1)
+      const agent = new Agent({ client: scriptedClient([words.answer]), middleware, random })
+      const untraced = vi.fn<() => number>(() => 0.1)
+      const plain = new Agent({ client: scriptedClient([words.answer]), random: untraced })
+      await runIn(mode, agent, { input: words.input, runId })
+      await runIn(mode, plain, { input: words.input, runId })
+      expect(random.mock.calls).toHaveLength(untraced.mock.calls.length)
+      return (await recorded.exported()).includes(words.answer)
+    }
+    const ids = Array.from({ length: 60 }, (_, at) => `run-${at}`)
+    const first = await Promise.all(ids.map(seen))
+    const again = await Promise.all(ids.map(seen))
+
+    expect(again).toEqual(first)
+    const share = first.filter(Boolean).length
+    expect([share > 15, share < 45]).toEqual([true, true])
   })
 
   it('of an error is there too, and its time is that of the failure', async () => {

@@ -31,7 +31,7 @@ export async function callWithin<Result>(
     given = { error }
     own.abort(error)
     // Listeners end first, so that their information about the call is not lost.
-    await clock.sleep(0, over.signal)
+    await clock.sleep(0, over.signal, true)
     throw error
   })
   limit.catch(() => {})

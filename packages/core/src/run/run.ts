@@ -6,7 +6,6 @@ import type { Clock } from '../base/timers.ts'
 import { systemClock } from '../base/timers.ts'
 import { unlessAborted } from '../base/waits.ts'
 import type { Middleware } from '../contract/agent.ts'
-import type { CallGate } from '../contract/approval.ts'
 import type { RunEvent, RunEventInit, RunRequestInit } from '../contract/events.ts'
 import type {
   AgentResponseUpdate,
@@ -15,7 +14,7 @@ import type {
   JournalStep,
   Stop,
 } from '../contract/outcome.ts'
-import type { RunContext } from '../contract/run.ts'
+import type { CallGate, InputGate, RunContext } from '../contract/run.ts'
 import type { Session } from '../messages/session.ts'
 import type { Block } from '../contract/termination.ts'
 import type { RunState } from '../contract/state.ts'
@@ -312,9 +311,12 @@ export class Run implements RunContext {
     return this.unlessAborted(this.#saving)
   }
 
-  /** Adds a gate to the tool calls, inside the existing ones. */
-  addCallGate(gate: CallGate): void {
+  gateCalls(gate: CallGate): void {
     this.callGates = [...this.callGates, gate]
+  }
+
+  gateInput(gate: InputGate): void {
+    this.progress.gateInput(gate)
   }
 
   allowIterations(count: number): void {

@@ -133,7 +133,7 @@ export interface ToolPolicyOptions extends Pick<GuardrailOptions, Common> {
    * @default false
    */
   readonly strict?: boolean | undefined
-  /** Clock for the expiry of approvals. @default the machine's */
+  /** Clock for the expiry of approvals. @default the run's */
   readonly clock?: Pick<Clock, 'now'> | undefined
 }
 

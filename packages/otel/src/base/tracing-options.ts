@@ -118,7 +118,7 @@ export interface TracingOptions extends MiddlewareOptions<TracedContext, Tracing
   readonly clock?: Clock | undefined
   /**
    * Source of randomness for `sampleContent`, from 0 up to 1.
-   * @default Math.random
+   * @default a number made of the run's id
    */
   readonly random?: (() => number) | undefined
 }

@@ -18,7 +18,7 @@ export function agentPart(telemetry: Telemetry): AgentMiddleware['process'] {
     if (!telemetry.sees(operation)) return telemetry.within(operation, callNext)
 
     const usageBefore = run.usage
-    const trace = newTrace(telemetry, operation, agent.client)
+    const trace = newTrace(telemetry, operation, run, agent.client)
     telemetry.safely(() => keepTrace(run, telemetry, trace))
     // Immediately: an interrupted run has no end.
     telemetry.safely(() => keepAddress(telemetry, operation))

@@ -37,7 +37,7 @@ export function chatPart(
     if (shared !== undefined) shared.hasCalled = true
     if (!telemetry.sees(operation)) return telemetry.within(operation, callNext)
 
-    const trace = shared ?? newTrace(telemetry, operation, undefined)
+    const trace = shared ?? newTrace(telemetry, operation, run, undefined)
     trace.call = operation
     const unobserve = shared === undefined ? writeEvents(telemetry, run, trace) : undefined
     const usageBefore = run.usage

@@ -1,4 +1,4 @@
-import type { Message } from '@lamella/core'
+import type { Message, RunContext } from '@lamella/core'
 import type { Span } from '@opentelemetry/api'
 import type { Conventions, Facts } from '../base/conventions.ts'
 import { limitedJson } from '../base/limited-json.ts'
@@ -27,9 +27,16 @@ export class ContentCapture {
     this.#conventions = conventions
   }
 
-  /** Decides whether to capture the content of a run that begins. */
-  decide(): boolean {
-    const { captureContent = 'none', sampleContent = 1, random = Math.random } = this.#options
+  /**
+   * Decides whether to capture the content of a run that begins: by its id, so that it is the same where the run
+   * continues in another process.
+   */
+  decide(run: RunContext): boolean {
+    const {
+      captureContent = 'none',
+      sampleContent = 1,
+      random = () => shareOf(run),
+    } = this.#options
     if (captureContent === 'none' || sampleContent === 0) return false
     return sampleContent === 1 || random() < sampleContent
   }
@@ -97,3 +104,13 @@ export class ContentCapture {
 }
 
 const detailsEvent = 'gen_ai.client.inference.operation.details'
+
+/** Returns a number from 0 to below 1 that a run keeps. Its numbers may be no part: a run is the same without telemetry. */
+function shareOf({ id }: RunContext): number {
+  // FNV-1a, then mixed, since ids may differ in their last character only.
+  let hash = 0x811c9dc5
+  for (const byte of new TextEncoder().encode(id)) hash = Math.imul(hash ^ byte, 0x01000193)
+  hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b)
+  hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35)
+  return ((hash ^ (hash >>> 16)) >>> 0) / 2 ** 32
+}

@@ -32,6 +32,7 @@ const traces = defineState<Map<Telemetry, RunTrace>>({
 export function newTrace(
   { capture }: Telemetry,
   operation: Operation,
+  run: RunContext,
   client: ChatClient | undefined,
 ): RunTrace {
   return {
@@ -39,7 +40,7 @@ export function newTrace(
     call: undefined,
     hasCalled: false,
     client,
-    captures: operation.span?.isRecording() === true && capture.decide(),
+    captures: operation.span?.isRecording() === true && capture.decide(run),
     cost: 0,
     internalUsage: {},
     held: [],

@@ -163,18 +163,7 @@ function makeRun(
   ids: IdSource,
   sink: RunInit['sink'],
 ): Run {
-  const { signal, parent, data, tenant, principal, onEvent, onRequest, onCheckpoint, control } =
-    options
-  return new Run({
-    signal,
-    parent,
-    data,
-    tenant,
-    principal,
-    onEvent,
-    onRequest,
-    onCheckpoint,
-    control,
+  const init: RunInit = {
     middlewares: pipelines.middlewares.all,
     sink,
     input: messages,
@@ -187,7 +176,8 @@ function makeRun(
     clock: agent.clock,
     random: agent.random,
     ids,
-  })
+  }
+  return new Run(init, options)
 }
 
 async function executeRun(of: RunPlan, run: Run): Promise<AgentResponse> {

@@ -23,7 +23,16 @@ const mistakes: readonly (readonly [code: string, meant: string])[] = [
   ],
   [`new Agent({ client }).run('Hi', { sesion: 1 })`, "Did you mean to write 'session'?"],
   [`new Agent({ client }).run('Hi', { session: 'chat-1' })`, "'Session | SessionReference"],
-  [`new Agent({ client }).run('Hi', { stream: 'yes' })`, "Type 'string' is not assignable to type"],
+  [
+    `new Agent({ client }).run('Hi', { stream: 'yes' })`,
+    "is not assignable to type 'boolean | undefined'",
+  ],
+  [
+    `new Agent({ client }).run('Hi', { stream: true, seed: 5 })`,
+    "'seed' does not exist in type 'RunOptions",
+  ],
+  [`new Agent({ client }).run('Hi', { signal: 5000 })`, "is not assignable to type 'AbortSignal'"],
+  [`new Agent({ client }).resume(paused, {}, { sesion: 1 })`, "Did you mean to write 'session'?"],
 ]
 const good = `
 const made = tool({ name: 'a', description: 'b', execute: () => 1 })
@@ -38,10 +47,11 @@ writeFileSync(join(folder, 'package.json'), '{ "type": "module" }')
 afterAll(() => rmSync(folder, { recursive: true }))
 
 const head = `
-import type { AgentOptions, ChatClient } from '@lamella/core'
+import type { AgentOptions, ChatClient, Checkpoint } from '@lamella/core'
 import { Agent, tool } from '@lamella/core'
 import { retry } from '@lamella/middleware-retry'
 declare const client: ChatClient
+declare const paused: Checkpoint
 `
 const lines = mistakes.map(([code], at) => `export const mistake${at} = ${code}`)
 writeFileSync(join(folder, 'application.ts'), [head, ...lines, good].join('\n'))
@@ -71,6 +81,9 @@ describe.each(['typescript-oldest', 'typescript-api', 'typescript'])('%s', (comp
   test('says what to write instead, and nothing about good code', { timeout: 120_000 }, () => {
     const messages = messagesOf(compiler)
 
+    expect([...messages.values()].filter((text) => text.includes('No overload matches'))).toEqual(
+      [],
+    )
     const missed = mistakes.filter(([, meant], at) => !messages.get(first + at)?.includes(meant))
     expect(missed.map(([code]) => [code, messages])).toEqual([])
     expect([...messages.keys()]).toHaveLength(mistakes.length)

@@ -1,12 +1,12 @@
 import type { RequestSender } from '@lamella/transport'
-import { checkTimeLimits } from '@lamella/transport'
+import { checkNoClash } from '@lamella/transport'
 import { checkOptions } from '@lamella/core/authoring'
 import { Anthropic } from '@anthropic-ai/sdk'
 import type { AnthropicConnectionSettings } from './connection/client-options.ts'
 import {
   addressOf,
-  checkNoClash,
   clientRules,
+  connecting,
   credentialOf,
   owner,
 } from './connection/client-options.ts'
@@ -22,9 +22,8 @@ export interface AnthropicChatClientOptions extends AnthropicConnectionSettings 
 /** The same options with an SDK client that sends. */
 export function sdkOptions(options: AnthropicChatClientOptions): FetchOptions {
   checkOptions(owner, options, clientRules)
-  const { firstUpdateTimeoutMs, idleTimeoutMs, timeoutMs } = options
-  checkTimeLimits(owner, { firstUpdateTimeoutMs, idleTimeoutMs, timeoutMs })
-  if (options.client !== undefined) checkNoClash(options)
+  const { idleTimeoutMs } = options
+  if (options.client !== undefined) checkNoClash(owner, options, connecting)
   return {
     ...options,
     apiKey: undefined,

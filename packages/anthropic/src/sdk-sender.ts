@@ -1,6 +1,6 @@
 import type { RequestSender, SdkErrors } from '@lamella/transport'
 import { checkOptions, longestTimerMs } from '@lamella/core/authoring'
-import { boundedFailure, checkTimeLimits, sdkFailure } from '@lamella/transport'
+import { boundedFailure, sdkFailure } from '@lamella/transport'
 import type { Anthropic } from '@anthropic-ai/sdk'
 import { AnthropicError, APIConnectionError, APIConnectionTimeoutError } from '@anthropic-ai/sdk'
 import { refuseLongWaits } from './connection/long-waits.ts'
@@ -33,9 +33,8 @@ export interface SdkSenderOptions {
  * ```
  */
 export function sdkSender(client: Anthropic, options: SdkSenderOptions = {}): RequestSender {
-  checkOptions('sdkSender', options, { timeoutMs: 'any', bodyTimeoutMs: 'any' })
+  checkOptions('sdkSender', options, { timeoutMs: 'ms', bodyTimeoutMs: 'ms' })
   const { timeoutMs: usualMs, bodyTimeoutMs = 300_000 } = options
-  checkTimeLimits('sdkSender', { timeoutMs: usualMs, bodyTimeoutMs })
   return {
     get baseURL() {
       return client.baseURL

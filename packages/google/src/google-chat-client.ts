@@ -11,12 +11,13 @@ import {
 } from '@lamella/transport'
 import type { MapperContext } from './answers/content-updates.ts'
 import { ContentUpdates } from './answers/content-updates.ts'
+import type { ContentCaching } from './caching/content-caching.ts'
 import type { GoogleChatClientOptions } from './connection/client-options.ts'
-import { CachedContents, cutRequest } from './caching/cached-contents.ts'
 import type { Connection } from './connection/google-connection.ts'
 import { connect } from './connection/google-connection.ts'
 import { toProviderError } from './errors/google-error.ts'
 import { googleHistory } from './history/google-history.ts'
+import type { CachedContentOptions } from './requests/google-provider-options.ts'
 import { readProviderOptions } from './requests/google-provider-options.ts'
 import type { PreparedBody, RequestDefaults } from './requests/google-request.ts'
 import { googleBody, modelOf, replayOf } from './requests/google-request.ts'
@@ -35,7 +36,6 @@ import { googleBody, modelOf, replayOf } from './requests/google-request.ts'
 export class GoogleChatClient extends BaseChatClient {
   readonly provider: string
   readonly #connection: Connection
-  readonly #caches: CachedContents
   /** The body that was made last; the next call takes its names and notes. */
   #prepared: PreparedBody | undefined
 
@@ -43,9 +43,7 @@ export class GoogleChatClient extends BaseChatClient {
   constructor(options: GoogleChatClientOptions = {}) {
     super(options ?? {})
     this.#connection = connect(options)
-    const { sender, provider, cachesPath, idleTimeoutMs } = this.#connection
-    this.provider = provider
-    this.#caches = new CachedContents(sender, cachesPath, idleTimeoutMs)
+    this.provider = this.#connection.provider
   }
 
   /** The server, and what it filters where a call says nothing. */
@@ -101,11 +99,11 @@ export class GoogleChatClient extends BaseChatClient {
   }
 
   #call(request: ChatRequest, method: string, query: Record<string, string> = {}): ReadyCall {
-    const { sender, provider, pathOf, nameOf } = this.#connection
+    const { sender, provider, pathOf } = this.#connection
     const own = readProviderOptions(request, provider)
     const model = modelOf(request, this.#defaults)
     const body = this.requestBody(request)
-    const { toolNames = new Map<string, string>(), notes = {}, cut } = this.#prepared ?? {}
+    const { toolNames = new Map<string, string>(), notes = {} } = this.#prepared ?? {}
     for (const { name: tool, reason } of this.#prepared?.omitted ?? []) {
       request.emit?.({ type: 'tool_left_out', data: { tool, reason, provider } })
     }
@@ -115,14 +113,11 @@ export class GoogleChatClient extends BaseChatClient {
       replay: replayOf(body),
       confidential: { keys: () => sender.keys, texts: () => conversationTexts(request) },
     }
-    const cacheable =
-      cut && typeof own.cachedContent === 'object'
-        ? cutRequest(body, cut, nameOf(model), own.cachedContent)
-        : undefined
+    const path = pathOf(model, method)
     const send = (sent: WireObject, signal: AbortSignal): Promise<Response> =>
       sender.send({
         method: 'POST',
-        path: pathOf(model, method),
+        path,
         body: sent,
         signal,
         headers: own.extraHeaders,
@@ -130,12 +125,14 @@ export class GoogleChatClient extends BaseChatClient {
         timeoutMs: own.timeoutMs,
         maxRetries: request.options.transportRetries,
       })
+    const cached =
+      typeof own.cachedContent === 'object'
+        ? this.#cached(request, body, path, own.cachedContent)
+        : undefined
     return {
       signal: request.signal,
       open: (signal) =>
-        cacheable === undefined
-          ? send(body, signal)
-          : this.#caches.send(cacheable, body, signal, (sent) => send(sent, signal)),
+        cached === undefined ? send(body, signal) : cached(signal, (sent) => send(sent, signal)),
       mapper: () => new ContentUpdates(context),
       headerUpdates: (headers) =>
         headerUpdates({
@@ -146,6 +143,31 @@ export class GoogleChatClient extends BaseChatClient {
       reportIn,
       toError: (cause, known) => toProviderError(cause, { ...failure, ...known }),
     }
+  }
+
+  #cached(
+    request: ChatRequest,
+    body: WireObject,
+    path: string,
+    options: CachedContentOptions,
+  ): ReturnType<ContentCaching> {
+    const { sender, caching, idleTimeoutMs } = this.#connection
+    if (caching === undefined) {
+      throw new TypeError(
+        'providerOptions.google: options of `cachedContent` need the option `caching` of the client',
+      )
+    }
+    const { history, rules } = this.#prepared!
+    return caching({
+      body,
+      messages: request.messages,
+      history,
+      rules,
+      options,
+      sender,
+      path,
+      bodyTimeoutMs: idleTimeoutMs,
+    })
   }
 }
 

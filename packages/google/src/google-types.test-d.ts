@@ -20,8 +20,7 @@ import type {
 } from '@google/genai'
 import type { ChatOptions } from '@lamella/core'
 import { expectTypeOf, test } from 'vitest'
-import type { finishReasons } from './answers/content-updates.ts'
-import type { brokenAnswers } from './errors/error-kind.ts'
+import type { endings } from './errors/endings.ts'
 import type { GoogleChatClientOptions, GoogleProviderOptions, SafetySetting } from './index.ts'
 import { GoogleChatClient } from './index.ts'
 
@@ -30,7 +29,7 @@ import { GoogleChatClient } from './index.ts'
 test('every finish reason of the SDK is known', () => {
   // Not described further by Google; they count as an error.
   type Other = 'ESCALATION' | 'PUP_LIMITED_DISABLED'
-  type Known = 'STOP' | keyof typeof finishReasons | keyof typeof brokenAnswers | Other
+  type Known = 'STOP' | keyof typeof endings | Other
 
   expectTypeOf<`${FinishReason}`>().toExtend<Known>()
   expectTypeOf<Exclude<Known, `${FinishReason}`>>().toBeNever()

@@ -1,5 +1,6 @@
 export { GoogleChatClient } from './google-chat-client.ts'
 export type { GoogleChatClientOptions, VertexOptions } from './connection/client-options.ts'
+export type { ContentCaching } from './caching/content-caching.ts'
 export type {
   CachedContentOptions,
   GoogleProviderOptions,

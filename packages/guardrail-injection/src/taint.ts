@@ -11,7 +11,6 @@ import type { CallGate, IterationContext, MiddlewareOptions } from '@lamella/cor
 import {
   defineAgentMiddleware,
   defineChatMiddleware,
-  gateCalls,
   interceptLoop,
   reporter,
 } from '@lamella/core/authoring'
@@ -61,7 +60,7 @@ export function taintRule(
       .filter((tool) => !tools.includes(tool))
       .map((tool) => `${name}: \`taint.untrusted\` names no tool: ${tool}`)
   const gate = defineAgentMiddleware(role, options, async ({ run }, callNext) => {
-    gateCalls(run, {
+    run.gateCalls({
       approval: (call) => {
         const sources = sourcesOf(run).filter((tool) => unnamed.has(tool) || isUntrusted(tool))
         if (sources.length === 0 || !isRestricted(call)) return false

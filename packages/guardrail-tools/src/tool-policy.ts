@@ -8,7 +8,7 @@ import type { IterationContext } from '@lamella/core/authoring'
 import type { CheckContext, GuardrailSubject, Verdict } from '@lamella/guardrail'
 import { guardrail, guardrailOptions } from '@lamella/guardrail'
 import { GuardrailTripped, LamellaError } from '@lamella/core'
-import { defineAgentMiddleware, gateCalls, interceptLoop, reporter } from '@lamella/core/authoring'
+import { defineAgentMiddleware, interceptLoop, reporter } from '@lamella/core/authoring'
 import { approvalCheck } from './approvals/approval-check.ts'
 import { approvalGate } from './approvals/approval-gate.ts'
 import { executionGate, noteJudged } from './policy/execution-gate.ts'
@@ -58,7 +58,7 @@ export function toolPolicy(
     async ({ run }, callNext) => {
       runs.add(run)
       if (mode !== 'shadow') {
-        gateCalls(run, {
+        run.gateCalls({
           approval: approvalGate(run, rule, options),
           execution: executionGate(rule, options),
         })

@@ -1,4 +1,4 @@
-import { checkOptions, gateInput, wrongOption } from '@lamella/core/authoring'
+import { checkOptions, wrongOption } from '@lamella/core/authoring'
 import type {
   AgentContext,
   AgentMiddleware,
@@ -99,7 +99,7 @@ export function guardrail<Level extends 'agent' | 'chat' = 'agent' | 'chat'>(
       if (inputs.length > 0) {
         verdict = checkInput(context, place)
         if (level === 'agent') {
-          gateInput(context.run, async (more) => {
+          context.run.gateInput(async (more) => {
             const joined = { run: context.run, instructions: undefined, messages: more }
             await checkInput(joined, { ...place, replaced: 'replaced' })
             return joined.messages

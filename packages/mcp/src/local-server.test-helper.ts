@@ -1,7 +1,7 @@
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client'
 import type { McpServer as SdkServer, Server } from '@modelcontextprotocol/server'
 import { InMemoryTransport } from '@modelcontextprotocol/server'
-import type { RunOptions } from '@lamella/core'
+import type { AgentResponse, RunOptions } from '@lamella/core'
 import { Agent, textOf } from '@lamella/core'
 import type { ScriptedAnswer, ScriptedClient, ScriptedStep } from '@lamella/testing'
 import { scriptedClient } from '@lamella/testing'
@@ -82,7 +82,7 @@ export interface Trial {
   readonly events: McpEvent[]
   /** Texts of the results that the model read. */
   readonly read: () => string
-  readonly run: (options?: RunOptions) => ReturnType<Agent['run']>
+  readonly run: (options?: RunOptions) => Promise<AgentResponse>
 }
 
 /** An agent with the tools of one server. */

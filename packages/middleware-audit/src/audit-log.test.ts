@@ -1,4 +1,4 @@
-import type { MiddlewareInput } from '@lamella/core'
+import type { AgentResponse, MiddlewareInput } from '@lamella/core'
 import {
   Agent,
   ProviderError,
@@ -258,7 +258,7 @@ describe.each(runModes)('an audit log, %s', (mode) => {
       {},
       { steps: [callFunction('pay', { sum: 'argument-word' }), 'Done.'] },
     )
-    const paused = response as Awaited<ReturnType<typeof agent.run>>
+    const paused = response as AgentResponse
     const { id } = paused.pending[0]!
 
     await agent.resume(paused.checkpoint!, { [id]: answer }, { session })

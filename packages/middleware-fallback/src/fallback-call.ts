@@ -4,7 +4,6 @@ import type { Clock } from '@lamella/core/authoring'
 import {
   attemptOf,
   callWithin,
-  failedAttempt,
   failureReason,
   holdPreamble,
   isControlFlow,
@@ -74,7 +73,7 @@ export class FallbackCall {
         if (isControlFlow(error, context.signal)) throw error
         // An inner retry middleware has recorded its tries.
         if (!isShadow && context.run.attempts.length === known)
-          context.run.recordAttempt(failedAttempt(context, error))
+          context.run.recordAttempt(attemptOf(context, { error }))
         failure = { attempt: (failure?.attempt ?? 0) + 1, error, context }
       }
       const obstacle = await this.#obstacle(failure)

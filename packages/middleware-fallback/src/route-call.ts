@@ -1,7 +1,7 @@
 import type { ChatContext, ChatResponse, RunContext, StateCell } from '@lamella/core'
 import { LamellaError } from '@lamella/core'
 import type { Clock } from '@lamella/core/authoring'
-import { attemptOf, failedAttempt, isControlFlow, unlessAborted } from '@lamella/core/authoring'
+import { attemptOf, isControlFlow, unlessAborted } from '@lamella/core/authoring'
 import { isCircuitOpenError } from './circuit-open-error.ts'
 import type { OwnCall } from './enter-client.ts'
 import { enterClient } from './enter-client.ts'
@@ -150,7 +150,7 @@ export class RouteCall {
       if (ms !== undefined) server.refused(now, ms)
       else if (isOfClass(error, counted)) server.failed(now, asideMs)
       if (ms === undefined || !hasOthers || context.released) throw error
-      run.recordAttempt(failedAttempt(context, error))
+      run.recordAttempt(attemptOf(context, { error }))
       return error
     } finally {
       server.running--

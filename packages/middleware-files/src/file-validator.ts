@@ -1,10 +1,5 @@
 import type { AgentMiddleware, FunctionMiddleware, Message } from '@lamella/core'
-import {
-  defineAgentMiddleware,
-  defineFunctionMiddleware,
-  gateInput,
-  reporter,
-} from '@lamella/core/authoring'
+import { defineAgentMiddleware, defineFunctionMiddleware, reporter } from '@lamella/core/authoring'
 import { contentCheck } from './content-check.ts'
 import type { FileEvent, FileValidatorOptions } from './file-options.ts'
 import { checkFileOptions } from './file-options.ts'
@@ -65,7 +60,7 @@ export function fileValidator(
         return messages
       }
       context.messages = await checked(context.messages)
-      gateInput(run, checked)
+      run.gateInput(checked)
       await callNext()
     })
     middlewares.push(input)

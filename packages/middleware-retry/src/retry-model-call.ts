@@ -3,7 +3,6 @@ import type { ChatResponseInit } from '@lamella/core/authoring'
 import { isProviderError } from '@lamella/core'
 import {
   attemptOf,
-  failedAttempt,
   failureReason,
   holdPreamble,
   isControlFlow,
@@ -215,7 +214,7 @@ function attemptOfMiss(
   context: ChatContext,
   miss: Miss,
   reason: string,
-): ReturnType<typeof failedAttempt> {
-  if (miss.response === undefined) return failedAttempt(context, miss.error)
+): ReturnType<typeof attemptOf> {
+  if (miss.response === undefined) return attemptOf(context, { error: miss.error })
   return attemptOf(context, { status: 'rejected', reason, usage: miss.response.usage })
 }

@@ -1,10 +1,10 @@
 import type { OptionRules } from '@lamella/core/authoring'
 import { checkOptions, longestTimerMs } from '@lamella/core/authoring'
-import { checkTimeLimits, defined } from '@lamella/transport'
+import { checkNoClash, defined } from '@lamella/transport'
 import { OpenAI } from 'openai'
 import { boundedFailures } from './connection/bounded-failures.ts'
 import type { OpenAIConnectionSettings } from './connection/client-options.ts'
-import { checkNoClash, senderSettings } from './connection/client-options.ts'
+import { connecting, senderSettings } from './connection/client-options.ts'
 import type { OpenAIClientOptions as FetchOptions } from './connection/openai-connection.ts'
 import { keyFrom } from './connection/openai-connection.ts'
 import { sdkSender } from './sdk-sender.ts'
@@ -22,8 +22,6 @@ export function sdkOptions<Options extends OpenAIClientOptions>(
   rules: OptionRules<NoInfer<Options>>,
 ): Omit<Options, keyof OpenAIClientOptions> & FetchOptions {
   checkOptions(owner, options, rules)
-  const { firstUpdateTimeoutMs, idleTimeoutMs, timeoutMs } = options
-  checkTimeLimits(owner, { firstUpdateTimeoutMs, idleTimeoutMs, timeoutMs })
   return {
     ...options,
     apiKey: undefined,
@@ -40,7 +38,7 @@ export function sdkOptions<Options extends OpenAIClientOptions>(
 function sdkClient(owner: string, options: OpenAIClientOptions): OpenAI {
   const { client, provider = 'openai', timeoutMs, defaultHeaders } = options
   if (client !== undefined) {
-    checkNoClash(owner, options)
+    checkNoClash(owner, options, connecting)
     return client
   }
   const { apiKey, baseURL, organization, project } = senderSettings(owner, options)

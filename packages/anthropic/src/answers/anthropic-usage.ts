@@ -1,6 +1,6 @@
 import type { Usage } from '@lamella/core'
 import type { WireObject } from '@lamella/transport'
-import { recordOf } from '@lamella/transport'
+import { recordOf, unlessEmpty } from '@lamella/transport'
 
 /**
  * The counts of a response. Anthropic counts what was read from and written to the prompt cache
@@ -29,7 +29,7 @@ export function toUsage(usage: unknown): Usage | undefined {
     ...(searches && { webSearchRequests: searches }),
     ...(fetches && { webFetchRequests: fetches }),
   }
-  return Object.keys(known).length > 0 ? known : undefined
+  return unlessEmpty(known)
 }
 
 /** The counts so far: events tell them anew, with null for what they do not know. */

@@ -1,10 +1,10 @@
 import { checkOptions } from '@lamella/core/authoring'
 import type { RequestSender } from '@lamella/transport'
-import { checkTimeLimits, HttpClient } from '@lamella/transport'
+import { checkNoClash, HttpClient } from '@lamella/transport'
 import type { MessagesDialect } from '../history/messages-dialect.ts'
 import { dialectOf, messagesDialects } from '../history/messages-dialect.ts'
 import type { AnthropicConnectionSettings } from './client-options.ts'
-import { addressOf, checkNoClash, clientRules, credentialOf, owner } from './client-options.ts'
+import { addressOf, clientRules, connecting, credentialOf, owner } from './client-options.ts'
 
 /** Options of `AnthropicChatClient` that sends with `fetch`. */
 export interface AnthropicChatClientOptions extends AnthropicConnectionSettings {
@@ -33,8 +33,6 @@ export function connect(options: AnthropicChatClientOptions): Connection {
     firstUpdateTimeoutMs = 600_000,
     idleTimeoutMs = 300_000,
   } = options
-  const { timeoutMs } = options
-  checkTimeLimits(owner, { firstUpdateTimeoutMs, idleTimeoutMs, timeoutMs })
   const sender = senderOf(options)
   const dialect = checkedDialect(options, sender.baseURL)
   const provider = options.provider ?? dialect.provider
@@ -59,7 +57,7 @@ function checkedDialect({ dialect }: AnthropicChatClientOptions, server: string)
 
 function senderOf(options: AnthropicChatClientOptions): RequestSender {
   if (options.client !== undefined) {
-    checkNoClash(options)
+    checkNoClash(owner, options, connecting)
     return options.client
   }
   const credential = credentialOf(options)

@@ -67,15 +67,15 @@ export const clientRules: OptionRules<AnthropicConnectionSettings & { readonly c
     provider: 'string?',
     baseURL: 'any',
     maxOutputTokens: 1,
-    firstUpdateTimeoutMs: 'any',
-    idleTimeoutMs: 'any',
-    timeoutMs: 'any',
+    firstUpdateTimeoutMs: 'ms',
+    idleTimeoutMs: 'ms',
+    timeoutMs: 'ms',
     fetch: 'function?',
     defaultHeaders: 'any',
     client: 'any',
   }
 
-const connecting = [
+export const connecting = [
   'apiKey',
   'authToken',
   'baseURL',
@@ -83,14 +83,6 @@ const connecting = [
   'fetch',
   'defaultHeaders',
 ] as const
-
-/** @throws TypeError for an option that belongs to the client of the application's own */
-export function checkNoClash(options: AnthropicConnectionSettings): void {
-  const clash = connecting.find((name) => options[name] !== undefined)
-  if (clash !== undefined) {
-    throw new TypeError(`${owner}: \`${clash}\` belongs to the \`client\` that was given`)
-  }
-}
 
 /** A key, or a token in place of one. */
 export type Credential =

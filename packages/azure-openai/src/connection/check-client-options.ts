@@ -1,6 +1,6 @@
 import type { OptionRules } from '@lamella/core/authoring'
 import { checkOptions, isObject } from '@lamella/core/authoring'
-import { checkHeader, checkTimeLimits } from '@lamella/transport'
+import { checkHeader, checkNoClash } from '@lamella/transport'
 import type { AzureDataSource } from './azure-data-source.ts'
 import type { AzureConnectionSettings } from './azure-openai-client-options.ts'
 
@@ -33,9 +33,9 @@ const rules: OptionRules<CheckedOptions> = {
   dataSources: 'any',
   maxTokensField: 'any',
   streamUsage: 'any',
-  firstUpdateTimeoutMs: 'any',
-  idleTimeoutMs: 'any',
-  timeoutMs: 'any',
+  firstUpdateTimeoutMs: 'ms',
+  idleTimeoutMs: 'ms',
+  timeoutMs: 'ms',
   fetch: 'function?',
   defaultHeaders: 'any',
   client: 'any',
@@ -48,8 +48,6 @@ export function checkClientOptions(owner: string, options: CheckedOptions): void
   if (api !== 'chat' && api !== 'responses') {
     throw new TypeError(`${owner}: \`api\` must be 'chat' or 'responses', got ${show(api)}`)
   }
-  const { firstUpdateTimeoutMs, idleTimeoutMs, timeoutMs } = options
-  checkTimeLimits(owner, { firstUpdateTimeoutMs, idleTimeoutMs, timeoutMs })
   for (const name of ['deployment', 'model', 'endpoint', 'apiVersion', 'apiKey'] as const) {
     const value: unknown = options[name]
     if (value !== undefined && (typeof value !== 'string' || value.trim() === '')) {
@@ -59,8 +57,7 @@ export function checkClientOptions(owner: string, options: CheckedOptions): void
   }
   const misplaced = chatOnly.find((name) => api === 'responses' && options[name] !== undefined)
   if (misplaced) throw new TypeError(`${owner}: \`${misplaced}\` needs \`api: 'chat'\``)
-  const clash = connecting.find((name) => client !== undefined && options[name] !== undefined)
-  if (clash) throw new TypeError(`${owner}: \`${clash}\` belongs to the \`client\` that was given`)
+  if (client !== undefined) checkNoClash(owner, options, connecting)
   const given = credentials.filter((name) => options[name] !== undefined)
   if (given.length > 1) {
     throw new TypeError(`${owner}: only one of \`${given.join('`, `')}\` can be given`)

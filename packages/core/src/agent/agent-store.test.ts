@@ -102,7 +102,7 @@ test('something that is no store makes no agent', () => {
   const make = (store: unknown) => () =>
     new Agent({ client: scriptedClient([]), store: store as KeyValueStore })
 
-  expect(make('redis://localhost')).toThrow('agent: `store` needs `get`')
+  expect(make('redis://localhost')).toThrow('agent: `store` must be a store')
   expect(make({ get() {}, set() {}, delete() {}, opts: {} })).toThrow('wrap a Keyv')
 })
 

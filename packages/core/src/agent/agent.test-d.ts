@@ -5,8 +5,10 @@ import type {
   AgentResponse,
   AgentResponseUpdate,
   ChatResponse,
+  Checkpoint,
   FunctionInvocationContext,
   ResponseStream,
+  RunOptions,
 } from '../index.ts'
 import {
   Agent,
@@ -64,6 +66,35 @@ describe('the value of a response', () => {
 
   it('does not keep an agent from where any agent fits', () => {
     expectTypeOf(new Agent({ client, options })).toExtend<Agent>()
+  })
+})
+
+describe('a run', () => {
+  const agent = new Agent({ client })
+  type Whole = Promise<AgentResponse>
+  type Streamed = ResponseStream<AgentResponseUpdate, AgentResponse>
+
+  it('is a stream for `stream: true` alone', () => {
+    const given: RunOptions = {}
+    const flag = {} as { stream: boolean }
+
+    expectTypeOf(agent.run('Hi')).toEqualTypeOf<Whole>()
+    expectTypeOf(agent.run('Hi', given)).toEqualTypeOf<Whole>()
+    expectTypeOf(agent.run('Hi', { stream: undefined })).toEqualTypeOf<Whole>()
+    expectTypeOf(agent.run('Hi', { stream: false })).toEqualTypeOf<Whole>()
+    expectTypeOf(agent.run('Hi', { ...given, stream: true })).toEqualTypeOf<Streamed>()
+    expectTypeOf(agent.run('Hi', flag)).toEqualTypeOf<Whole | Streamed>()
+  })
+
+  it('is continued as it is started', () => {
+    const paused = {} as Checkpoint
+
+    expectTypeOf(agent.resume(paused, {})).toEqualTypeOf<Whole>()
+    expectTypeOf(agent.resume(paused, {}, { stream: true })).toEqualTypeOf<Streamed>()
+  })
+
+  it('fits where somebody needs its plain form', () => {
+    expectTypeOf(agent).toExtend<{ run(input: string, options?: RunOptions): Whole }>()
   })
 })
 

@@ -52,6 +52,16 @@ interface RunFormat<Value> {
   readonly options?: FormatOption<Value> | undefined
 }
 
+/** One signature for both modes: of overloads, the compiler's message names the wrong one. */
+interface Streaming<Stream> {
+  /** Returns a stream instead of a promise. @default false */
+  readonly stream?: Stream
+}
+
+type Ran<Value, Stream> = Stream extends true
+  ? ResponseStream<AgentResponseUpdate, AgentResponse<Value>>
+  : Promise<AgentResponse<Value>>
+
 /**
  * A model with tools and middleware. It holds configuration only: one agent can serve any number
  * of concurrent runs. `Data` is the type of the run's `data`, `Value` that of `response.value`.
@@ -116,7 +126,12 @@ export class Agent<Data = unknown, Value = unknown> {
     checkOptions('agent', options, agentRules, agentHints)
     const { client, name, tools = [], middleware = [], onBlock = 'return' } = options ?? {}
     const isClient = typeof client?.respond === 'function' && typeof client.stream === 'function'
-    checkValue(isClient, 'agent: `client`', 'be a chat client, with `respond` and `stream`', client)
+    checkValue(
+      isClient,
+      'agent: `client`',
+      'be a chat client, such as `new OpenAIChatClient({ model })`',
+      client,
+    )
     checkValue(Array.isArray(tools), 'agent: `tools`', 'be a list of tools', tools)
     checkInstructions(options.instructions)
     this.name = name
@@ -145,19 +160,11 @@ export class Agent<Data = unknown, Value = unknown> {
    * and `outcomeOf(error)` has the progress so far. With `stream: true` it returns a stream at
    * once, which starts with the first pull.
    */
-  run<Answer = Value>(
+  run<Answer = Value, Stream extends boolean | undefined = false>(
     input: MessageInput,
-    options: RunOptions<Data> & RunFormat<Answer> & { readonly stream: true },
-  ): ResponseStream<AgentResponseUpdate, AgentResponse<Answer>>
-  run<Answer = Value>(
-    input: MessageInput,
-    options?: RunOptions<Data> & RunFormat<Answer> & { readonly stream?: false | undefined },
-  ): Promise<AgentResponse<Answer>>
-  run(
-    input: MessageInput,
-    options: RunOptions<Data> & { readonly stream?: boolean | undefined } = {},
-  ): Promise<AgentResponse> | ResponseStream<AgentResponseUpdate, AgentResponse> {
-    return startRun(this, input, options)
+    options: RunOptions<Data> & RunFormat<Answer> & Streaming<Stream> = {},
+  ): Ran<Answer, Stream> {
+    return startRun(this, input, options) as Ran<Answer, Stream>
   }
 
   /**
@@ -167,22 +174,12 @@ export class Agent<Data = unknown, Value = unknown> {
    * @throws LamellaError `checkpoint_invalid`, or `approval_invalid` for an answer without a
    * pending request
    */
-  resume(
+  resume<Stream extends boolean | undefined = false>(
     checkpoint: Checkpoint,
     answers: Readonly<Record<string, unknown>>,
-    options: RunOptions<Data> & { readonly stream: true },
-  ): ResponseStream<AgentResponseUpdate, AgentResponse<Value>>
-  resume(
-    checkpoint: Checkpoint,
-    answers: Readonly<Record<string, unknown>>,
-    options?: RunOptions<Data> & { readonly stream?: false | undefined },
-  ): Promise<AgentResponse<Value>>
-  resume(
-    checkpoint: Checkpoint,
-    answers: Readonly<Record<string, unknown>>,
-    options: RunOptions<Data> & { readonly stream?: boolean | undefined } = {},
-  ): Promise<AgentResponse> | ResponseStream<AgentResponseUpdate, AgentResponse> {
-    return resumeRun(this, checkpoint, answers, options)
+    options: RunOptions<Data> & Streaming<Stream> = {},
+  ): Ran<Value, Stream> {
+    return resumeRun(this, checkpoint, answers, options) as Ran<Value, Stream>
   }
 
   /** Creates an empty session, or one from its snapshot. */

@@ -16,7 +16,7 @@ import {
   messageText,
   tool,
 } from '../index.ts'
-import { agentPipeline, chatPipeline, functionPipeline, gateCalls } from '../authoring.ts'
+import { agentPipeline, chatPipeline, functionPipeline } from '../authoring.ts'
 
 const double = tool({
   name: 'double',
@@ -388,7 +388,7 @@ describe.each(runModes)('an agent pipeline, %s', (mode) => {
   it('gates of its middlewares hold for its tool calls', async () => {
     const client = (currentClient = scriptedClient([callFunction('double', { n: 2 }), 'Four.']))
     const ask = agentMiddleware('ask', async ({ run }, callNext) => {
-      gateCalls(run, { approval: () => true })
+      run.gateCalls({ approval: () => true })
       await callNext()
     })
     const input = { client, messages: 'Twice two?', tools: [double] }

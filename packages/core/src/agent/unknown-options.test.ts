@@ -171,6 +171,17 @@ describe('options that nobody reads', () => {
     )
   })
 
+  it('a function is refused as a tool, and what is no store as a store', async () => {
+    const withFunction = new Agent({ client, tools: [(() => 'found') as never] })
+
+    await expect(withFunction.run('Hi')).rejects.toThrow(
+      'the tool without a name is a function; pass',
+    )
+    expect(() => new Agent({ client, store: 'redis' as never })).toThrow(
+      '`store` must be a store, such as `memoryStore()`, got "redis"',
+    )
+  })
+
   it('a tool that tool() has not made is refused with the right shape', async () => {
     const plain = { name: 'search', description: 'Searches.', execute: () => 'found' } as never
     const message = 'the tool search is a plain object; pass tool({ name, description, parameters'

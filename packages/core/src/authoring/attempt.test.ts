@@ -1,6 +1,6 @@
 import { scriptedClient } from '@lamella/testing'
 import { expect, test } from 'vitest'
-import { attemptOf, failedAttempt } from '../authoring.ts'
+import { attemptOf } from '../authoring.ts'
 import { chatResponse, ProviderError } from '../index.ts'
 
 test('an attempt names the model of the call, else that of the client', () => {
@@ -18,7 +18,7 @@ test('a failed attempt has the kind of the failure, and the usage until then', (
     partial: chatResponse({ messages: [], usage }),
   })
 
-  const attempt = failedAttempt({ client: scriptedClient([]), options: {} }, error)
+  const attempt = attemptOf({ client: scriptedClient([]), options: {} }, { error })
 
   expect(attempt).toEqual({ provider: 'scripted', status: 'failed', reason: 'network', usage })
 })
@@ -28,6 +28,6 @@ test.each([undefined, null, 'a text', new Error('an error')])(
   (error) => {
     const call = { client: scriptedClient([]), options: {} }
 
-    expect(failedAttempt(call, error)).toMatchObject({ status: 'failed', reason: 'error' })
+    expect(attemptOf(call, { error })).toMatchObject({ status: 'failed', reason: 'error' })
   },
 )

@@ -4,13 +4,13 @@ import type { ChatClient } from '../contract/chat.ts'
 import type { Attempt } from '../contract/outcome.ts'
 import { isProviderError } from '../contract/provider-error.ts'
 
-/** Makes the record of an attempt for `run.recordAttempt`. */
+/** Makes the record of an attempt for `run.recordAttempt`: of an error with the usage that it reports. */
 export function attemptOf(
   { client, options }: { readonly client: ChatClient; readonly options: ChatOptions },
-  outcome: Pick<Attempt, 'status' | 'reason' | 'usage'>,
+  outcome: Pick<Attempt, 'status' | 'reason' | 'usage'> | { readonly error: unknown },
 ): Omit<Attempt, 'iteration'> {
   const model = options.model ?? client.model
-  const { status, reason, usage } = outcome
+  const { status, reason, usage } = 'error' in outcome ? failed(outcome.error) : outcome
   return {
     provider: client.provider,
     ...(client.name !== undefined && { client: client.name }),
@@ -21,13 +21,9 @@ export function attemptOf(
   }
 }
 
-/** Makes the record of a failed attempt, with the usage that the error reports. */
-export function failedAttempt(
-  call: Parameters<typeof attemptOf>[0],
-  error: unknown,
-): Omit<Attempt, 'iteration'> {
+function failed(error: unknown): Pick<Attempt, 'status' | 'reason' | 'usage'> {
   const usage = isProviderError(error) ? error.partial?.usage : undefined
-  return attemptOf(call, { status: 'failed', reason: failureReason(error), usage })
+  return { status: 'failed', reason: failureReason(error), usage }
 }
 
 /**

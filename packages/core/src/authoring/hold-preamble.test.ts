@@ -1,6 +1,6 @@
 import { scriptedClient } from '@lamella/testing'
 import { expect, it } from 'vitest'
-import { failedAttempt, holdPreamble } from '../authoring.ts'
+import { attemptOf, holdPreamble } from '../authoring.ts'
 import type { ChatContext } from '../index.ts'
 import { Agent, chatMiddleware, ProviderError } from '../index.ts'
 import { readUpdates } from '../run/run.test-helper.ts'
@@ -11,7 +11,7 @@ const onceMore = (hold: boolean) =>
   chatMiddleware('once-more', async (context, callNext) => {
     if (hold) context.transformUpdates(holdPreamble())
     await callNext().catch(async (error: unknown) => {
-      context.run.recordAttempt(failedAttempt(context, error))
+      context.run.recordAttempt(attemptOf(context, { error }))
       await callNext()
     })
   })

@@ -50,14 +50,6 @@ export interface IterationContext {
   addInput(input: MessageInput): Promise<readonly Message[]>
 }
 
-/**
- * Judges messages that join a run after it has begun. Returns them, edited or not; an error that it throws
- * keeps them out.
- */
-export type InputGate = (
-  messages: readonly Message[],
-) => readonly Message[] | Promise<readonly Message[]>
-
 /** The tool calls of one model response, before and after they run. */
 export interface BatchContext {
   /** Data and controls that all contexts of the run share. */

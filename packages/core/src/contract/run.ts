@@ -3,6 +3,7 @@ import type { KeyValueStore } from '../store/store.ts'
 import type { IdSource } from '../base/create-id.ts'
 import type { Clock } from '../base/timers.ts'
 import type { JsonSchema, Schema } from '../base/standard-schema.ts'
+import type { ApprovalRequestContent, FunctionCallContent } from '../messages/content.ts'
 import type { FunctionResult } from '../messages/function-result.ts'
 import type { Message } from '../messages/message.ts'
 import type { Usage } from '../messages/usage.ts'
@@ -129,6 +130,17 @@ export interface RunContext<Data = unknown> {
   /** Tool calls of this run wait until `verdict` settles. If it rejects, the run fails at the next one. */
   holdTools(verdict: Promise<unknown>): void
   /**
+   * Adds gates to the tool calls of the run, inside the existing ones. A gate cannot lift a requirement of another
+   * gate or of the tool. Call it in an agent middleware, before its `callNext()`; an error of a gate fails the run.
+   */
+  gateCalls(gate: CallGate): void
+  /**
+   * Adds a gate to the messages that join the run after it has begun, inside the existing ones, as
+   * `IterationContext.addInput` adds them. A middleware that judges the input of a run judges those with it. Call it
+   * in an agent middleware, before its `callNext()`.
+   */
+  gateInput(gate: InputGate): void
+  /**
    * Ends the loop after the current step. Code after `callNext()` still runs in every middleware.
    */
   stop(
@@ -145,6 +157,14 @@ export interface RunContext<Data = unknown> {
    */
   interrupt<Value = unknown>(payload: unknown): Promise<Value>
 }
+
+/**
+ * Judges messages that join a run after it has begun. Returns them, edited or not; an error that it throws
+ * keeps them out.
+ */
+export type InputGate = (
+  messages: readonly Message[],
+) => readonly Message[] | Promise<readonly Message[]>
 
 /** One tool call. Only the middleware further inside and the tool see assignments. */
 export interface FunctionInvocationContext<Data = unknown> {
@@ -204,6 +224,38 @@ export type ApprovalPolicy =
   | 'never'
   | 'always'
   | ((subject: ApprovalSubject) => boolean | Promise<boolean>)
+
+/** Reason and metadata of an approval request. */
+export type ApprovalNote = Pick<ApprovalRequestContent, 'reason' | 'metadata'>
+
+/** A tool call before it runs or waits for a person. */
+export interface ApprovalQuestion extends ApprovalSubject {
+  /** The tool that is called. */
+  readonly tool: Tool
+  /** The call as the model wrote it. */
+  readonly call: FunctionCallContent
+  /** True if the tool's policy or an outer middleware already requires approval. */
+  readonly asks: boolean
+}
+
+/** Decides if a call waits for a person; a note becomes part of the request. */
+export type ApprovalGate = (
+  question: ApprovalQuestion,
+) => boolean | ApprovalNote | Promise<boolean | ApprovalNote>
+
+/**
+ * Judges a call right before its tool runs, with the arguments that the tool gets. A value other
+ * than `undefined` replaces the result of the tool.
+ */
+export type ExecutionGate = (context: FunctionInvocationContext) => unknown
+
+/** Gates through which the tool calls of a run pass. */
+export interface CallGate {
+  /** Decides if a call waits for a person. */
+  readonly approval?: ApprovalGate | undefined
+  /** Judges a call right before its tool runs. */
+  readonly execution?: ExecutionGate | undefined
+}
 
 /** A tool that this process (or, without `execute`, the caller) runs. */
 export interface Tool {
@@ -265,10 +317,9 @@ export type CallNext<Result> = () => Promise<Result>
  */
 export type Returned<Result> = Result | void | Promise<Result | void>
 
-/** A middleware around every tool call. */
-export interface FunctionMiddleware {
-  readonly level: 'function'
-  /** Unique name among the function middleware, for errors and logs. */
+/** Properties of middleware of every level. */
+export interface MiddlewareBase {
+  /** Unique name among the middleware of its level, for errors and logs. */
   readonly name: string
   /**
    * Kind of middleware, such as `retry`. `explain` knows the recommended order of the common ones.
@@ -294,6 +345,11 @@ export interface FunctionMiddleware {
    * @default none
    */
   review?(plan: RunPlan): readonly string[]
+}
+
+/** A middleware around every tool call. */
+export interface FunctionMiddleware extends MiddlewareBase {
+  readonly level: 'function'
   /**
    * Handles one tool call. Calls `callNext()` to run everything inside, or sets `context.result`. A value that it
    * returns counts as if it were assigned there, unless `callNext()` resolved to it.

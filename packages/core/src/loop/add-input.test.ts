@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import type { AgentOptions, Checkpoint, Middleware } from '../index.ts'
 import type { InterceptorMiddleware } from '../contract/interceptors.ts'
 import type { IterationContext } from '../authoring.ts'
-import { gateInput, interceptLoop } from '../authoring.ts'
+import { interceptLoop } from '../authoring.ts'
 import { Agent, agentMiddleware, createSession, messageText, outcomeOf, tool } from '../index.ts'
 
 type Iteration = InterceptorMiddleware<IterationContext>
@@ -48,10 +48,10 @@ describe.each(runModes)('input that joins a run, %s', (mode) => {
 
   it('passes the gates of the run, which may edit it or keep it out', async () => {
     const gates = agentMiddleware('gates', async ({ run }, callNext) => {
-      gateInput(run, (messages) =>
+      run.gateInput((messages) =>
         messages.map((entry) => ({ ...entry, contents: [{ type: 'text', text: 'Quick.' }] })),
       )
-      gateInput(run, async (messages) => {
+      run.gateInput(async (messages) => {
         if (messages.some((entry) => messageText(entry) !== 'Quick.')) throw new Error('unjudged')
         return messages
       })

@@ -2,12 +2,7 @@ import { none } from '../base/none.ts'
 import type { ChatOptions } from '../contract/chat-options.ts'
 import { MiddlewareContractError } from '../contract/contract-error.ts'
 import { isPause, RunPaused } from '../contract/control-flow.ts'
-import type {
-  BatchContext,
-  InputGate,
-  IterationContext,
-  LoopInterceptor,
-} from '../contract/interceptors.ts'
+import type { BatchContext, IterationContext, LoopInterceptor } from '../contract/interceptors.ts'
 import type { RunEnding } from '../contract/outcome.ts'
 import type { RunContext } from '../contract/run.ts'
 import type { ChatResponse } from '../messages/chat-response.ts'
@@ -41,15 +36,6 @@ import { addAll } from './transcript.ts'
 export function interceptLoop(run: RunContext, interceptor: LoopInterceptor): void {
   const engine = engineOf(run)
   engine.progress.intercept(() => new InterceptedLevels(engine)).add(interceptor)
-}
-
-/**
- * Adds a gate to the messages that join a run after it has begun, inside the existing ones, as
- * `IterationContext.addInput` adds them. A middleware that judges the input of a run judges those with it. Call it
- * in an agent middleware, before its `callNext()`.
- */
-export function gateInput(run: RunContext, gate: InputGate): void {
-  engineOf(run).progress.addGate(gate)
 }
 
 class InterceptedLevels implements LoopLevels {

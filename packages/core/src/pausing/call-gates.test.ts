@@ -1,7 +1,6 @@
 import { callFunction, scriptedClient } from '@lamella/testing'
 import { describe, expect, test } from 'vitest'
-import type { ApprovalGate, ExecutionGate } from '../contract/approval.ts'
-import { gateCalls } from './call-gates.ts'
+import type { ApprovalGate, ExecutionGate } from '../contract/run.ts'
 import type { AgentMiddleware, AgentResponse, FunctionInvocationContext } from '../index.ts'
 import {
   Agent,
@@ -15,7 +14,7 @@ import {
 
 const gate = (ask: ApprovalGate): AgentMiddleware =>
   agentMiddleware('gate', async (context, callNext) => {
-    gateCalls(context.run, { approval: ask })
+    context.run.gateCalls({ approval: ask })
     await callNext()
   })
 
@@ -122,7 +121,7 @@ test('an execution gate sees the arguments that the tool gets, after every middl
   const seen: unknown[] = []
   const { agent, done } = agentWith([
     agentMiddleware('gate', async (context, callNext) => {
-      gateCalls(context.run, { execution: (call) => void seen.push(call.arguments) })
+      context.run.gateCalls({ execution: (call) => void seen.push(call.arguments) })
       await callNext()
     }),
   ])
@@ -139,7 +138,7 @@ test('an execution gate sees the arguments that the tool gets, after every middl
 describe('a gate right before a tool runs', () => {
   const judge = (...gates: ExecutionGate[]): AgentMiddleware =>
     agentMiddleware('judge', async ({ run }, callNext) => {
-      for (const execution of gates) gateCalls(run, { execution })
+      for (const execution of gates) run.gateCalls({ execution })
       await callNext()
     })
   const resultOf = ({ messages }: AgentResponse) =>

@@ -1,15 +1,5 @@
 import { isThenable } from '../base/promises.ts'
-import type { ApprovalNote, ApprovalQuestion, CallGate } from '../contract/approval.ts'
-import type { RunContext } from '../contract/run.ts'
-import { engineOf } from '../run/run.ts'
-
-/**
- * Adds gates to the tool calls of a run. A gate cannot lift a requirement of another gate or of the
- * tool. Call it in an agent middleware, before its `callNext()`; an error of a gate fails the run.
- */
-export function gateCalls(run: RunContext, gate: CallGate): void {
-  engineOf(run).addCallGate(gate)
-}
+import type { ApprovalNote, ApprovalQuestion, CallGate } from '../contract/run.ts'
 
 /** Asks the gates of a run, the first one first, whether a call waits for a person. */
 export function askGates(

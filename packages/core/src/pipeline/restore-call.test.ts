@@ -19,7 +19,7 @@ describe('a restored call', () => {
         chatMiddleware('restore', (context) => {
           const response = chatResponse({ messages: 'Known.', finishReason: 'stop' })
           const usage = { totalTokens: 9 }
-          restoreModelCall(context, { response, servedBy: 'east', usage, attempts: [attempt] })
+          restoreModelCall(context, response, { servedBy: 'east', usage, attempts: [attempt] })
         }),
       ],
     })
@@ -40,7 +40,7 @@ describe('a restored call', () => {
         if (context.iteration > 0) return callNext()
         context.options = { ...context.options, tools: [own] }
         const response = chatResponse({ messages: callFunction('own', {}, 'call_1') })
-        return restoreModelCall(context, { response, servedBy: 'east' })
+        return restoreModelCall(context, response, { servedBy: 'east' })
       }),
     })
 

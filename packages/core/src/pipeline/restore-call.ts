@@ -1,3 +1,4 @@
+import { none } from '../base/none.ts'
 import type { ChatContext } from '../contract/chat.ts'
 import type { Attempt } from '../contract/outcome.ts'
 import type { FunctionInvocationContext } from '../contract/run.ts'
@@ -8,39 +9,28 @@ import { engineOf } from '../run/run.ts'
 import type { ChatView } from './chat-call.ts'
 import type { FunctionView } from './function-call.ts'
 
-/** A model call that was made before, such as by a process that has crashed. */
-export interface FinishedModelCall {
-  /** Response of the call. */
-  readonly response: ChatResponse | ChatResponseInit
-  /** Provider that answered, `run.servedBy` after the call. Undefined if a middleware answered. */
-  readonly servedBy?: string | undefined
-  /** Tokens that the call has added to `run.usage`. @default {} */
-  readonly usage?: Usage | undefined
-  /** Attempts that the call has recorded. @default [] */
-  readonly attempts?: readonly Omit<Attempt, 'iteration'>[] | undefined
-}
-
-/** A tool call that was made before: the tool has returned a result, or thrown an error. */
-export type FinishedToolCall =
-  | {
-      /** Result of the tool. */
-      readonly result: FunctionResult
-      readonly error?: never
-    }
-  | {
-      readonly result?: never
-      /** Error that the tool threw. */
-      readonly error: Error
-    }
-
 /**
  * Puts a finished model call in place of `callNext()`. It counts as a call: its usage, attempts and provider are
  * those of the run, as if it had been made here. A middleware that answers by itself assigns `context.result`
  * instead.
  */
-export function restoreModelCall(context: ChatContext, finished: FinishedModelCall): void {
+export function restoreModelCall(
+  context: ChatContext,
+  response: ChatResponse | ChatResponseInit,
+  {
+    servedBy,
+    usage,
+    attempts = none,
+  }: {
+    /** Provider that answered, `run.servedBy` after the call. Undefined if a middleware answered. */
+    readonly servedBy?: string | undefined
+    /** Tokens that the call has added to `run.usage`. @default {} */
+    readonly usage?: Usage | undefined
+    /** Attempts that the call has recorded. @default [] */
+    readonly attempts?: readonly Omit<Attempt, 'iteration'>[] | undefined
+  } = {},
+): void {
   engineOf(context.run)
-  const { response, servedBy, usage, attempts = [] } = finished
   context.result = response
   ;(context as ChatView).call.restore(context.options, servedBy)
   for (const attempt of attempts) context.run.recordAttempt(attempt)
@@ -54,7 +44,12 @@ export function restoreModelCall(context: ChatContext, finished: FinishedModelCa
  */
 export function restoreToolCall(
   context: FunctionInvocationContext,
-  { result, error }: FinishedToolCall,
+  {
+    result,
+    error,
+  }:
+    | { readonly result: FunctionResult; readonly error?: never }
+    | { readonly result?: never; readonly error: Error },
 ): void {
   engineOf(context.run)
   const { call } = context as FunctionView

@@ -339,11 +339,11 @@ function merged(
   const all: Message[] = []
   for (const entry of own) {
     const next = behind.get(entry.id)
-    if (next !== undefined) {
-      all.push(...waiting)
-      waiting = next
-    }
+    if (next !== undefined) all.push(...waiting)
+    waiting = next ?? waiting
     all.push(entry)
+    // Results stay behind their calls.
+    while (waiting[0]?.role === 'tool') all.push(waiting.shift()!)
   }
   return [...all, ...waiting]
 }

@@ -204,9 +204,9 @@ function distinct(tools: readonly ToolDefinition[]): readonly ToolDefinition[] {
   const byName = new Map<string, ToolDefinition>()
   for (const tool of tools) {
     if (!isMade(tool)) {
-      const { name = 'without a name' } = Object(tool) as { readonly name?: string }
+      const name = (tool as { readonly name?: string } | undefined)?.name || 'without a name'
       throw new TypeError(
-        `the tool ${name} is ${typeof tool === 'object' ? 'a plain object' : typeof tool}; pass tool({ name, description, parameters, execute })`,
+        `the tool ${name} is ${typeof tool === 'object' ? 'a plain object' : `a ${typeof tool}`}; pass tool({ name, description, parameters, execute })`,
       )
     }
     if ((byName.get(tool.name) ?? tool) !== tool) {

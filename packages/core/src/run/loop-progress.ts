@@ -1,6 +1,6 @@
 import { MiddlewareContractError } from '../contract/contract-error.ts'
 import type { ResponseFormat } from '../contract/chat-options.ts'
-import type { InputGate } from '../contract/interceptors.ts'
+import type { InputGate } from '../contract/run.ts'
 import type { Message } from '../messages/message.ts'
 import type { Journal } from './journal.ts'
 import type { LoopLevels } from './loop-levels.ts'
@@ -52,7 +52,7 @@ export class LoopProgress {
   }
 
   /** Messages that join the run pass this gate, too, behind the earlier ones. */
-  addGate(gate: InputGate): void {
+  gateInput(gate: InputGate): void {
     this.noteEdit('gateInput()')
     ;(this.#gates ??= []).push({ depth: this.#journal.messages.depth, gate })
   }

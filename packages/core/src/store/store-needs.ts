@@ -1,3 +1,4 @@
+import { checkValue } from '../base/check-options.ts'
 import type { KeyValueStore } from './store.ts'
 
 /** An extension of the store contract that a middleware may need. */
@@ -14,7 +15,13 @@ export function checkStore(
   needs: readonly StoreNeed[] = [],
   option = 'store',
 ): asserts store is KeyValueStore {
-  const given = Object(store) as Record<string, unknown>
+  checkValue(
+    Object(store) === store,
+    `${owner}: \`${option}\``,
+    'be a store, such as `memoryStore()`',
+    store,
+  )
+  const given = store as Record<string, unknown>
   const lacks = ['get', 'set', 'delete', 'compareAndSet', ...needs].find((name) => !given[name])
   if (lacks === undefined) return
   throw new TypeError(

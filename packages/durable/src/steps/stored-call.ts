@@ -5,7 +5,6 @@ import type {
   FunctionResult,
 } from '@lamella/core'
 import { isProviderError, isToolError, LamellaError, ProviderError, ToolError } from '@lamella/core'
-import type { FinishedModelCall } from '@lamella/core/authoring'
 import {
   isErrorOfTool,
   isJson,
@@ -30,7 +29,7 @@ interface StoredError {
 }
 
 /** Cost of a model call, also of one that failed. */
-type Cost = Pick<FinishedModelCall, 'servedBy' | 'usage' | 'attempts'>
+type Cost = NonNullable<Parameters<typeof restoreModelCall>[2]>
 
 /** A step of the workflow as the engine stores it. */
 export type StoredCall =
@@ -120,7 +119,7 @@ function errorFrom({ name, message, code, reason, provider }: StoredError): Erro
 /** Puts a stored model call in place of `callNext()`. Throws what it threw. */
 export function restoreModel(context: ChatContext, stored: StoredCall): void {
   if (stored.kind === 'model') {
-    return restoreModelCall(context, { response: stored.response, ...stored.cost })
+    return restoreModelCall(context, stored.response, stored.cost)
   }
   if (stored.kind !== 'failed') throw changed(`a model call`, stored)
   const { usage, attempts = [] } = stored.cost ?? {}

@@ -10,10 +10,11 @@ import {
   recordOf,
   stringOf,
   TransportFault,
+  unlessEmpty,
 } from '@lamella/transport'
-import { isBroken } from '../errors/error-kind.ts'
 import type { GoogleSafetyResults } from '../safety/google-content-filter.ts'
 import { contentFilter, safetyResults } from '../safety/safety-results.ts'
+import { endingOf, isFailure } from '../errors/endings.ts'
 import { toUsage } from './google-usage.ts'
 import { annotationsOf } from './grounding.ts'
 
@@ -84,7 +85,7 @@ export class ContentUpdates implements EventMapper {
     this.#facts(body, candidate, updates)
     this.#checkBlock(body)
     if (reason === undefined) return
-    if (isBroken(reason)) throw new InBandFailure({ status: reason })
+    if (isFailure(endingOf(reason))) throw new InBandFailure({ status: reason })
     // Google has no word for the end of a stream, and gateways tell a finish reason with every piece
     // (QuantumNous/new-api#378) or before the first one (Chevey339/kelivo#1003).
     const isLast = body['usageMetadata'] != null && parts.every(isBlank)
@@ -221,16 +222,19 @@ export class ContentUpdates implements EventMapper {
     if (!isNews && usage === undefined && Object.keys(metadata).length === 0) return
     updates.push({
       contents: [],
-      ...(isNews && { finishReason }),
-      ...(usage && { usage }),
-      ...(Object.keys(metadata).length > 0 && { metadata }),
+      ...defined({
+        finishReason: isNews ? finishReason : undefined,
+        usage,
+        metadata: unlessEmpty(metadata),
+      }),
     })
   }
 
   #finishReason(): FinishReason | undefined {
     if (this.#wireReason === undefined) return undefined
     if (this.#wireReason === 'STOP') return this.#calls.count > 0 ? 'tool-calls' : 'stop'
-    return isKnown(this.#wireReason) ? finishReasons[this.#wireReason] : 'error'
+    const ending = endingOf(this.#wireReason)
+    return isFailure(ending) ? 'error' : ending
   }
 
   /** Without a candidate, a block is all the answer that there will be. */
@@ -253,25 +257,6 @@ export class ContentUpdates implements EventMapper {
   #tell(content: Content, updates: ChatResponseUpdate[]): void {
     updates.push({ contents: [content], messageId: this.#messageId })
   }
-}
-
-/** Reasons of the filters, and of limits. Others that are no failure count as an error. */
-export const finishReasons = {
-  MAX_TOKENS: 'length',
-  CONTINUATION: 'length',
-  SAFETY: 'content-filter',
-  RECITATION: 'content-filter',
-  BLOCKLIST: 'content-filter',
-  PROHIBITED_CONTENT: 'content-filter',
-  SPII: 'content-filter',
-  MODEL_ARMOR: 'content-filter',
-  IMAGE_SAFETY: 'content-filter',
-  IMAGE_PROHIBITED_CONTENT: 'content-filter',
-  IMAGE_RECITATION: 'content-filter',
-} as const satisfies Readonly<Record<string, FinishReason>>
-
-function isKnown(reason: string): reason is keyof typeof finishReasons {
-  return Object.hasOwn(finishReasons, reason)
 }
 
 /** Returns true for a part that says nothing, though it may sign what was said. */

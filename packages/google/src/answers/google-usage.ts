@@ -1,6 +1,6 @@
 import type { Usage } from '@lamella/core'
 import type { WireObject } from '@lamella/transport'
-import { defined, recordOf } from '@lamella/transport'
+import { defined, recordOf, unlessEmpty } from '@lamella/transport'
 
 /**
  * The counts of a response. Google counts thinking beside the answer, and results of hosted tools beside
@@ -22,7 +22,7 @@ export function toUsage(usage: unknown): Usage | undefined {
     reasoningTokens: thought,
     toolInputTokens: fromTools,
   })
-  return Object.keys(known).length > 0 ? known : undefined
+  return unlessEmpty(known)
 }
 
 function sum(left: number | undefined, right: number | undefined): number | undefined {

@@ -63,13 +63,13 @@ function rangeOf(
 
 /** The places in a text, by those in its UTF-8 form. */
 function placesOf(text: string): ReadonlyMap<unknown, number> {
+  const encoder = new TextEncoder()
   const places = new Map<unknown, number>()
   let byte = 0
   let place = 0
   for (const char of text) {
     places.set(byte, place)
-    const code = char.codePointAt(0)!
-    byte += code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4
+    byte += encoder.encode(char).length
     place += char.length
   }
   return places.set(byte, place)

@@ -4,6 +4,7 @@ import { clientRequest } from '@lamella/testing'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { googleRecording } from '../../fixtures/google-recording.ts'
 import { GoogleChatClient } from '../google-chat-client.ts'
+import { cachedContents } from './cached-contents.ts'
 
 type Body = Readonly<Record<string, any>> // oxlint-disable-line typescript/no-explicit-any -- read by the tests
 
@@ -26,30 +27,39 @@ function play({ creation, use }: Refusals = {}, more = {}) {
   const client = new GoogleChatClient({
     ...('vertex' in more ? {} : { apiKey: 'k' }),
     model: 'gemini-3-flash',
+    caching: cachedContents(),
     fetch: async (url, init) => {
       const { pathname } = new URL(new Request(url).url)
       const body: Body = JSON.parse(init?.body as string)
       const number = sent.push({ path: pathname, body })
       if (!pathname.endsWith('cachedContents')) {
         if (use !== undefined && body['cachedContent'] !== undefined) return refusal(use)
-        return Response.json(googleRecording([{ text: 'Hi.' }]).whole)
+        const { whole } = googleRecording([{ text: 'Hi.' }])
+        return pathname.endsWith('streamGenerateContent')
+          ? new Response(`data: ${JSON.stringify(whole)}\n\n`, {
+              headers: { 'content-type': 'text/event-stream' },
+            })
+          : Response.json(whole)
       }
       if (creation !== undefined) return refusal(creation)
       return Response.json({ name: `cachedContents/${number}` })
     },
     ...more,
   })
-  const ask = (input: readonly Message[], cachedContent = {}, options: ChatOptions = {}) =>
-    client.respond({
-      ...clientRequest(input, {
-        tools: [weather],
-        transportRetries: 0,
-        ...options,
-        providerOptions: { google: { cachedContent } },
-      }),
-      instructions: 'Be brief.',
-    })
-  return { sent, ask, bodies: () => sent.map(({ body }) => body) }
+  const request = (input: readonly Message[], cachedContent = {}, options: ChatOptions = {}) => ({
+    ...clientRequest(input, {
+      tools: [weather],
+      transportRetries: 0,
+      ...options,
+      providerOptions: { google: { cachedContent } },
+    }),
+    instructions: 'Be brief.',
+  })
+  const ask = async (...given: Parameters<typeof request>) => client.respond(request(...given))
+  const stream = async (...given: Parameters<typeof request>) => {
+    for await (const _ of client.stream(request(...given))) continue
+  }
+  return { sent, ask, stream, bodies: () => sent.map(({ body }) => body) }
 }
 
 const words = (text: string) => ({ role: 'user', parts: [{ text }] })
@@ -117,6 +127,30 @@ describe('a cached content that the client makes', () => {
     })
   })
 
+  test('is the same for streamed and plain answers', async () => {
+    const { sent, ask, stream } = play()
+
+    await ask([user('Who?')])
+    await stream([user('Why?')])
+
+    expect(sent.map(({ path }) => path.replace(/^.*[/:]/, ''))).toEqual([
+      'cachedContents',
+      'generateContent',
+      'streamGenerateContent',
+    ])
+    expect(sent[2]!.body['cachedContent']).toBe('cachedContents/1')
+  })
+
+  test('is not that of another client that shares the option', async () => {
+    const caching = cachedContents()
+    const [one, other] = [play({}, { caching }), play({}, { caching, apiKey: 'other' })]
+
+    await one.ask([user('Who?')])
+    await other.ask([user('Who?')])
+
+    expect(other.sent[0]!.path).toBe('/v1beta/cachedContents')
+  })
+
   test('is left out where nothing would remain of the request', async () => {
     const { bodies, ask } = play()
 
@@ -157,6 +191,12 @@ test('a content that somebody has deleted is forgotten', async () => {
     { cachedContent: 'cachedContents/1' },
     { contents: [words('Who?')], tools: [{}] },
   ])
+})
+
+test('options of a cached content need the option of the client', async () => {
+  const { ask } = play({}, { caching: undefined })
+
+  await expect(ask([user('Hi')], {})).rejects.toThrow(/need the option `caching` of the client/)
 })
 
 test.each([

@@ -1,5 +1,6 @@
 import type { ChatClientOptions, OptionRules } from '@lamella/core/authoring'
 import type { Fetch, RequestSender } from '@lamella/transport'
+import type { ContentCaching } from '../caching/content-caching.ts'
 import type { SafetySetting } from '../requests/google-provider-options.ts'
 
 /** Project and place of Vertex AI. */
@@ -39,6 +40,11 @@ export interface GoogleChatClientOptions extends ChatClientOptions {
   /** Thresholds of the safety filters for calls that set none. @default Google's */
   readonly safetySettings?: readonly SafetySetting[] | undefined
   /**
+   * Makes the cached contents that calls ask for: `cachedContents()` of `@lamella/google/caching`.
+   * @default none
+   */
+  readonly caching?: ContentCaching | undefined
+  /**
    * Milliseconds from the request to the first update of a stream, retries of the transport
    * included. `Infinity` sets no limit.
    * @default 600_000
@@ -75,9 +81,10 @@ export const clientRules: OptionRules<GoogleChatClientOptions> = {
   apiVersion: 'string?',
   provider: 'string?',
   safetySettings: 'any',
-  firstUpdateTimeoutMs: 'any',
-  idleTimeoutMs: 'any',
-  timeoutMs: 'any',
+  caching: 'function?',
+  firstUpdateTimeoutMs: 'ms',
+  idleTimeoutMs: 'ms',
+  timeoutMs: 'ms',
   fetch: 'function?',
   defaultHeaders: 'any',
   client: 'any',

@@ -3,10 +3,11 @@ import type { RequestSender } from '@lamella/transport'
 import {
   checkAddress,
   checkHeader,
-  checkTimeLimits,
+  checkNoClash,
   environmentVariable,
   HttpClient,
 } from '@lamella/transport'
+import type { ContentCaching } from '../caching/content-caching.ts'
 import type { SafetySetting } from '../requests/google-provider-options.ts'
 import type { GoogleChatClientOptions, VertexOptions } from './client-options.ts'
 import { clientRules, owner } from './client-options.ts'
@@ -17,14 +18,11 @@ export interface Connection {
   readonly provider: string
   readonly isVertex: boolean
   readonly safetySettings: readonly SafetySetting[] | undefined
+  readonly caching: ContentCaching | undefined
   readonly firstUpdateTimeoutMs: number
   readonly idleTimeoutMs: number
   /** Returns the path of a method of a model. */
   readonly pathOf: (model: string, method: string) => string
-  /** Path of the cached contents. */
-  readonly cachesPath: string
-  /** Returns the full name of a model. */
-  readonly nameOf: (model: string) => string
 }
 
 const connecting = ['apiKey', 'baseURL', 'timeoutMs', 'fetch', 'defaultHeaders'] as const
@@ -32,9 +30,9 @@ const connecting = ['apiKey', 'baseURL', 'timeoutMs', 'fetch', 'defaultHeaders']
 /** Checks the options and makes the sender. */
 export function connect(options: GoogleChatClientOptions): Connection {
   checkOptions(owner, options, clientRules)
-  const { vertex, safetySettings, timeoutMs } = options
+  const { vertex, safetySettings, caching } = options
+  const { apiVersion: version = vertex ? 'v1beta1' : 'v1beta' } = options
   const { firstUpdateTimeoutMs = 600_000, idleTimeoutMs = 300_000 } = options
-  checkTimeLimits(owner, { firstUpdateTimeoutMs, idleTimeoutMs, timeoutMs })
   if (safetySettings !== undefined && !Array.isArray(safetySettings)) {
     throw wrongOption(owner, 'safetySettings', 'a list', safetySettings)
   }
@@ -43,22 +41,11 @@ export function connect(options: GoogleChatClientOptions): Connection {
     provider: options.provider ?? (vertex ? 'google-vertex' : 'google'),
     isVertex: vertex !== undefined,
     safetySettings,
+    caching,
     firstUpdateTimeoutMs,
     idleTimeoutMs,
-    ...namesOf(options),
-  }
-}
-
-function namesOf({
-  vertex,
-  apiVersion,
-}: GoogleChatClientOptions): Pick<Connection, 'pathOf' | 'cachesPath' | 'nameOf'> {
-  const version = apiVersion ?? (vertex ? 'v1beta1' : 'v1beta')
-  const nameOf = (model: string): string => (vertex ? vertexName(model, vertex) : geminiName(model))
-  return {
-    nameOf,
-    pathOf: (model, method) => `/${version}/${nameOf(model)}:${method}`,
-    cachesPath: `/${version}/${vertex ? `${placeOf(vertex)}/` : ''}cachedContents`,
+    pathOf: (model, method) =>
+      `/${version}/${vertex ? vertexName(model, vertex) : geminiName(model)}:${method}`,
   }
 }
 
@@ -78,9 +65,8 @@ function placeOf({ project, location = 'global' }: VertexOptions): string {
 function senderOf(options: GoogleChatClientOptions): RequestSender {
   const { vertex, client } = options
   if (client !== undefined) {
-    const clash = connecting.find((name) => options[name] !== undefined)
-    if (clash === undefined) return client
-    throw new TypeError(`${owner}: \`${clash}\` belongs to the \`client\` that was given`)
+    checkNoClash(owner, options, connecting)
+    return client
   }
   return new HttpClient({
     baseURL: addressOf(options) ?? (vertex ? vertexAddress(vertex) : geminiAddress),

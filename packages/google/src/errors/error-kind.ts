@@ -1,6 +1,7 @@
 import type { ProviderErrorKind } from '@lamella/core'
 import type { FailureVerdict, WireObject } from '@lamella/transport'
 import { listOf, recordOf, stringOf, tooLongWords, verdictOfStatus } from '@lamella/transport'
+import { endingOf, isFailure } from './endings.ts'
 
 /** Fields of an error report. */
 export interface ErrorFacts {
@@ -27,32 +28,11 @@ const httpStatuses: Readonly<Record<string, number>> = {
   UNIMPLEMENTED: 501,
 }
 
-/**
- * Finish reasons of an answer that broke off. Those of a random slip are worth a retry: the same request
- * usually succeeds.
- */
-export const brokenAnswers = {
-  MALFORMED_FUNCTION_CALL: { kind: 'server' },
-  MALFORMED_RESPONSE: { kind: 'server' },
-  UNEXPECTED_TOOL_CALL: { kind: 'server' },
-  TOO_MANY_TOOL_CALLS: { kind: 'server' },
-  OTHER: { kind: 'server' },
-  IMAGE_OTHER: { kind: 'server' },
-  NO_IMAGE: { kind: 'server' },
-  FINISH_REASON_UNSPECIFIED: { kind: 'server' },
-  MISSING_THOUGHT_SIGNATURE: { kind: 'invalid_request' },
-  LANGUAGE: { kind: 'invalid_request' },
-} as const satisfies Readonly<Record<string, FailureVerdict>>
-
-/** Returns true if an answer that ends for this reason is a failure. */
-export function isBroken(finishReason: string): finishReason is keyof typeof brokenAnswers {
-  return Object.hasOwn(brokenAnswers, finishReason)
-}
-
 /** Classifies a failure. Without a status of HTTP, Google failed inside an answer. */
 export function kindOf(facts: ErrorFacts, httpStatus: number | undefined): FailureVerdict {
   const { status = '' } = facts
-  if (isBroken(status)) return brokenAnswers[status]
+  const ending = endingOf(status)
+  if (isFailure(ending)) return { kind: ending }
   const telling = tellingKind(facts)
   if (telling !== undefined) return { kind: telling }
   const ofName = Object.hasOwn(httpStatuses, status) ? httpStatuses[status] : undefined

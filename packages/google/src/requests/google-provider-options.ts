@@ -1,5 +1,4 @@
 import type { ChatRequest } from '@lamella/core'
-import { checkOptions, wrongOption } from '@lamella/core/authoring'
 import type { ProviderOptionTypes, SharedProviderOptions } from '@lamella/transport'
 import { ownProviderOptions } from '@lamella/transport'
 
@@ -11,7 +10,7 @@ export type SafetySetting = {
   readonly threshold: string
 }
 
-/** Contents that the client caches at Google before it sends a request. */
+/** Contents that the client's `caching` keeps at Google before a request is sent. */
 export type CachedContentOptions = {
   /** Milliseconds that Google keeps it, and bills it. @default 3_600_000 */
   readonly ttlMs?: number | undefined
@@ -29,7 +28,7 @@ export type CachedContentOptions = {
 export type GoogleProviderOptions = SharedProviderOptions & {
   /**
    * Name of a cached content (`cachedContents/…`) that the request continues. Its system prompt and
-   * tools count, so the request sends none. With options, the client makes one of the instructions,
+   * tools count, so the request sends none. With options, the client's `caching` makes one of the instructions,
    * the tools and the first messages, and requests that begin with the same continue it.
    * @default none
    */
@@ -75,17 +74,5 @@ export function readProviderOptions(
 ): GoogleProviderOptions {
   const aliases = { gemini: 'google', vertex: 'google' }
   const names = ['google', provider]
-  const own = ownProviderOptions<GoogleProviderOptions>(options, names, aliases, types)
-  const { cachedContent } = own
-  if (typeof cachedContent === 'object') checkCaching(cachedContent)
-  return own
-}
-
-function checkCaching(options: CachedContentOptions): void {
-  const owner = 'providerOptions.google.cachedContent'
-  checkOptions(owner, options, { ttlMs: 'any', messages: 0 })
-  const { ttlMs = 1 } = options
-  if (!(Number.isFinite(ttlMs) && ttlMs > 0)) {
-    throw wrongOption(owner, 'ttlMs', 'a number of milliseconds above 0', ttlMs)
-  }
+  return ownProviderOptions<GoogleProviderOptions>(options, names, aliases, types)
 }

@@ -2,15 +2,14 @@ import type { ChatOptions, ChatRequest, Message } from '@lamella/core'
 import { ProviderError } from '@lamella/core'
 import { toJsonSchema } from '@lamella/core/authoring'
 import type { WireObject } from '@lamella/transport'
-import { defined, listOf, mergeBody, recordOf } from '@lamella/transport'
+import { defined, listOf, mergeBody, recordOf, unlessEmpty } from '@lamella/transport'
 import { googleHistory } from '../history/google-history.ts'
 import type { ModelTraits } from '../models/model-traits.ts'
 import { modelTraits } from '../models/model-traits.ts'
-import type { ContentRules, Turn } from './contents.ts'
+import type { ContentRules } from './contents.ts'
 import { systemTexts, toContents } from './contents.ts'
 import type { GoogleProviderOptions, SafetySetting } from './google-provider-options.ts'
 import { googleSchema } from './google-schema.ts'
-import { namesByWire } from './tool-names.ts'
 import type { OmittedTool } from './tool-params.ts'
 import { sentTools, toolParams } from './tool-params.ts'
 
@@ -19,12 +18,6 @@ export interface RequestDefaults {
   readonly model: string | undefined
   readonly isVertex: boolean
   readonly safetySettings: readonly SafetySetting[] | undefined
-}
-
-/** Turns of a request on both sides of the end of a cached content that the client makes. */
-export interface CutTurns {
-  readonly inFront: readonly Turn[]
-  readonly behind: readonly Turn[]
 }
 
 /** A request body, and what the answer must know of it. */
@@ -36,17 +29,16 @@ export interface PreparedBody {
   readonly notes: Readonly<Record<string, unknown>>
   /** Tools that the request leaves out. */
   readonly omitted: readonly OmittedTool[]
-  /** Undefined if the client makes no cached content of the request. */
-  readonly cut?: CutTurns | undefined
+  /** The messages that it sends, and how they are written. */
+  readonly history: readonly Message[]
+  readonly rules: ContentRules
 }
 
 /** The model of a call. @throws ProviderError without one, or for one that is no name */
 export function modelOf(request: ChatRequest, { provider, model }: RequestDefaults): string {
   const name = request.options.model ?? model
   // It becomes a part of the address.
-  const isName =
-    name !== undefined && /^[\w.@-]+(\/[\w.@-]+)*$/.test(name) && !/(^|\/)\.\.?(\/|$)/.test(name)
-  if (isName) return name
+  if (name && /^(?!.*(^|\/)\.\.?(\/|$))[\w.@-]+(\/[\w.@-]+)*$/.test(name)) return name
   const words = name
     ? 'the model is no name of one'
     : 'no model; pass `model` to the client or the call'
@@ -91,30 +83,16 @@ export function googleBody(
   const ignored = ignoredOptions(options, traits)
   return {
     body: mergeBody(body, own.extraBody),
-    toolNames: namesByWire(tools),
+    toolNames: sent.names,
     omitted: sent.omitted,
-    cut:
-      typeof cachedContent === 'object' && traits.takesInstructions
-        ? cutTurns(messages.slice(0, cachedContent.messages ?? 0), history.messages, rules)
-        : undefined,
+    history: history.messages,
+    rules,
     notes: {
       ...(ignored.length > 0 && { ignoredOptions: ignored }),
       ...(history.losses.length > 0 && { losses: history.losses }),
       ...(sent.omitted.length > 0 && { omittedTools: sent.omitted }),
     },
   }
-}
-
-/** Cuts a prepared history behind these messages. */
-function cutTurns(
-  cached: readonly Message[],
-  history: readonly Message[],
-  rules: ContentRules,
-): CutTurns {
-  const ids = new Set(cached.map(({ id }) => id))
-  const end = history.findLastIndex(({ id }) => ids.has(id)) + 1
-  const turns = [history.slice(0, end), history.slice(end)].map((part) => toContents(part, rules))
-  return { inFront: turns[0]!, behind: turns[1]! }
 }
 
 /** Tells if a retry may repeat an effect: remote tools act on the world. */
@@ -150,9 +128,9 @@ function generationConfig(
     ...format,
     responseModalities,
     mediaResolution,
-    thinkingConfig: Object.keys(thinking).length > 0 ? thinking : undefined,
+    thinkingConfig: unlessEmpty(thinking),
   })
-  return Object.keys(config).length > 0 ? config : undefined
+  return unlessEmpty(config)
 }
 
 // https://ai.google.dev/gemini-api/docs/openai#thinking, 2026-11.

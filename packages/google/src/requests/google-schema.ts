@@ -1,7 +1,14 @@
 import type { JsonSchema } from '@lamella/core'
 import { isObject } from '@lamella/core/authoring'
 import type { WireObject } from '@lamella/transport'
-import { listOf, recordOf, stringOf } from '@lamella/transport'
+import {
+  joinedProperties,
+  listOf,
+  recordOf,
+  schemaPart,
+  stringOf,
+  UnfitSchema,
+} from '@lamella/transport'
 
 /** A schema as Google takes it, or the reason why there is none. */
 export type AdaptedSchema =
@@ -38,12 +45,10 @@ export function googleSchema(schema: JsonSchema, asObject = false): AdaptedSchem
     const top = asObject ? adapter.object(schema) : adapter.adapt(schema, 0)
     return { schema: adapter.withDefinitions(top) }
   } catch (error) {
-    if (error instanceof Unfit) return { reason: error.message }
+    if (error instanceof UnfitSchema) return { reason: error.reason }
     throw error
   }
 }
-
-class Unfit extends Error {}
 
 class SchemaAdapter {
   readonly #root: JsonSchema
@@ -67,7 +72,7 @@ class SchemaAdapter {
     const choices = listOf(anyOf ?? oneOf).map((part) => this.#resolve(part))
     const whole = choices.length > 0 ? union(own, choices) : own
     if (whole['type'] !== 'object' && whole['properties'] === undefined) {
-      throw new Unfit('its parameters are no object')
+      throw new UnfitSchema('its parameters are no object')
     }
     return this.adapt({ ...whole, type: 'object' }, 0)
   }
@@ -154,22 +159,19 @@ class SchemaAdapter {
 
   /** Schemas of strangers may be of any size. */
   #count(depth: number): void {
-    if (depth > deepest) throw new Unfit('its schema is nested too deeply')
-    if (this.#left-- === 0) throw new Unfit('its schema is too large')
+    if (depth > deepest) throw new UnfitSchema('its schema is nested too deeply')
+    if (this.#left-- === 0) throw new UnfitSchema('its schema is too large')
   }
 
   /** Follows a reference within the schema. */
   #find(reference: unknown): unknown {
-    const [, path] = /^#(.*)$/s.exec(String(reference)) ?? []
-    if (path === undefined) throw new Unfit('its schema refers to another document')
-    let found: unknown = this.#root
-    for (const step of path.split('/').slice(1)) {
-      const name = decoded(step).replaceAll('~1', '/').replaceAll('~0', '~')
-      found = isIn(found, name) ? found[name] : undefined
+    if (!String(reference).startsWith('#')) {
+      throw new UnfitSchema('its schema refers to another document')
     }
+    const found = schemaPart(this.#root, String(reference))
     if (typeof found === 'object' && found !== null) return found
     if (typeof found === 'boolean') return {}
-    throw new Unfit('its schema refers to a definition that is not there')
+    throw new UnfitSchema('its schema refers to a definition that is not there')
   }
 
   #parts(parts: unknown, depth: number): WireObject {
@@ -194,7 +196,7 @@ function merged(schemas: readonly JsonSchema[]): JsonSchema {
   const all = new Map<string, unknown>()
   for (const [keyword, value] of schemas.flatMap((schema) => Object.entries(schema))) {
     const had = all.get(keyword)
-    if (keyword === 'properties') all.set(keyword, joined(had, value))
+    if (keyword === 'properties') all.set(keyword, joinedProperties(had, value))
     else if (keyword === 'required')
       all.set(keyword, [...new Set([...listOf(had), ...listOf(value)])])
     else if (keyword === 'allOf') all.set(keyword, [...listOf(had), ...listOf(value)])
@@ -206,30 +208,19 @@ function merged(schemas: readonly JsonSchema[]): JsonSchema {
 /** An object that has the properties of all choices, and says which of them go together. */
 function union(own: JsonSchema, choices: readonly JsonSchema[]): JsonSchema {
   const objects = choices.filter(({ type }) => type === undefined || type === 'object')
-  if (objects.length === 0) throw new Unfit('its parameters are no object')
+  if (objects.length === 0) throw new UnfitSchema('its parameters are no object')
   const needed = objects.map(({ required }) => listOf(required))
   const always = needed[0]!.filter((name) => needed.every((names) => names.includes(name)))
   const notes = [`one of these groups of properties: ${JSON.stringify(needed)}`]
   return {
     ...own,
     properties: objects.reduce(
-      (all, { properties }) => joined(all, properties),
+      (all, { properties }) => joinedProperties(all, properties),
       recordOf(own['properties']),
     ),
     required: [...new Set([...listOf(own['required']), ...always])],
     description: described(own['description'], notes),
   }
-}
-
-/** The properties of both; one that both have may be either. */
-function joined(left: unknown, right: unknown): WireObject {
-  const all = new Map(Object.entries(recordOf(left)))
-  for (const [name, part] of Object.entries(recordOf(right))) {
-    const had = all.get(name)
-    const isSame = had === undefined || JSON.stringify(had) === JSON.stringify(part)
-    all.set(name, isSame ? part : { anyOf: [had, part] })
-  }
-  return Object.fromEntries(all)
 }
 
 function described(description: unknown, notes: readonly string[]): string {
@@ -240,16 +231,4 @@ function described(description: unknown, notes: readonly string[]): string {
 /** OpenAPI's way to allow null. */
 function withNull(type: unknown, nullable: unknown): unknown {
   return nullable === true && typeof type === 'string' && type !== 'null' ? [type, 'null'] : type
-}
-
-function decoded(step: string): string {
-  try {
-    return decodeURIComponent(step)
-  } catch {
-    return step
-  }
-}
-
-function isIn(value: unknown, name: string): value is WireObject {
-  return typeof value === 'object' && value !== null && Object.hasOwn(value, name)
 }

@@ -1,4 +1,3 @@
-import type { ToolDefinition } from '@lamella/core'
 import { legalName } from '@lamella/transport'
 import { longestToolName } from '../history/google-history.ts'
 
@@ -6,14 +5,4 @@ import { longestToolName } from '../history/google-history.ts'
 export function toolNameFor(name: string): string {
   const legal = legalName(name, longestToolName) || 'tool'
   return /^[a-z_]/i.test(legal) ? legal : `_${legal}`.slice(0, longestToolName)
-}
-
-/** The names of tools, by those that Google is told. Of two that become the same, the first counts. */
-export function namesByWire(tools: readonly ToolDefinition[]): ReadonlyMap<string, string> {
-  const names = new Map<string, string>()
-  for (const { type, name } of tools) {
-    const wireName = toolNameFor(name)
-    if (type === 'function' && !names.has(wireName)) names.set(wireName, name)
-  }
-  return names
 }

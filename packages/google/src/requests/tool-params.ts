@@ -1,7 +1,7 @@
 import type { ChatOptions, Tool, ToolDefinition } from '@lamella/core'
 import type { HostedTool } from '@lamella/core/authoring'
 import type { WireObject } from '@lamella/transport'
-import { listOf, recordOf } from '@lamella/transport'
+import { defined, listOf, recordOf, unlessEmpty } from '@lamella/transport'
 import type { ModelTraits } from '../models/model-traits.ts'
 import type { GoogleProviderOptions } from './google-provider-options.ts'
 import { googleSchema } from './google-schema.ts'
@@ -20,11 +20,14 @@ export interface SentTools {
   readonly declarations: readonly WireObject[]
   readonly hosted: readonly WireObject[]
   readonly omitted: readonly OmittedTool[]
+  /** Names of the functions, by those that Google is told. */
+  readonly names: ReadonlyMap<string, string>
 }
 
 /** Declares tools, and tells which of them Google cannot be told. */
 export function sentTools(tools: readonly ToolDefinition[], { isModern }: ModelTraits): SentTools {
-  const declarations = new Map<string, WireObject>()
+  const names = new Map<string, string>()
+  const declarations: WireObject[] = []
   const hosted: WireObject[] = []
   const omitted: OmittedTool[] = []
   const hasFunctions = tools.some(({ type }) => type === 'function')
@@ -37,15 +40,16 @@ export function sentTools(tools: readonly ToolDefinition[], { isModern }: ModelT
       } else hosted.push(hostedParam(tool))
       continue
     }
-    if (declarations.has(wireName)) {
+    if (names.has(wireName)) {
       omitted.push({ name, reason: 'another tool has its name' })
       continue
     }
+    names.set(wireName, name)
     const { schema, reason } = parametersOf(tool)
     if (reason !== undefined) omitted.push({ name, reason })
-    else declarations.set(wireName, declaration(tool, wireName, schema))
+    else declarations.push(declaration(tool, wireName, schema))
   }
-  return { declarations: [...declarations.values()], hosted, omitted }
+  return { declarations, hosted, omitted, names }
 }
 
 /** The fields of the request that are about tools. */
@@ -71,7 +75,7 @@ export function toolParams(
     ...(calling && { functionCallingConfig: calling }),
     ...(isMixed && !isVertex && { includeServerSideToolInvocations: true }),
   }
-  return { tools, ...(Object.keys(toolConfig).length > 0 && { toolConfig }) }
+  return defined({ tools, toolConfig: unlessEmpty(toolConfig) })
 }
 
 function callingConfig(

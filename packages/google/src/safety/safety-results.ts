@@ -41,17 +41,13 @@ export function contentFilter(
   }
 }
 
+const severities: ReadonlyMap<string, GoogleSeverity> = new Map([
+  ['NEGLIGIBLE', 'safe'],
+  ['LOW', 'low'],
+  ['MEDIUM', 'medium'],
+  ['HIGH', 'high'],
+])
+
 function severityOf(value: unknown): GoogleSeverity | undefined {
-  switch (String(value).replace(/^HARM_SEVERITY_/, '')) {
-    case 'NEGLIGIBLE':
-      return 'safe'
-    case 'LOW':
-      return 'low'
-    case 'MEDIUM':
-      return 'medium'
-    case 'HIGH':
-      return 'high'
-    default:
-      return undefined
-  }
+  return severities.get(String(value).replace(/^HARM_SEVERITY_/, ''))
 }

@@ -13,7 +13,6 @@ import type { MiddlewareOptions } from '@lamella/core/authoring'
 import {
   defineAgentMiddleware,
   defineFunctionMiddleware,
-  gateInput,
   unlessAborted,
 } from '@lamella/core/authoring'
 import type { Vault } from './vault.ts'
@@ -38,7 +37,7 @@ export function restoreOutput(
       return messages
     }
     avoid([...(run.session?.messages ?? []), ...context.messages])
-    gateInput(run, avoid)
+    run.gateInput(avoid)
     if (restore?.includes('output') ?? true) {
       const isJson = context.options.responseFormat !== undefined
       context.transformUpdates(restoredTexts(vault, run, isJson))

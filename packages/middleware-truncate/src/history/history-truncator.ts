@@ -1,6 +1,6 @@
 import type { ChatContext, ChatMiddleware, Message } from '@lamella/core'
 import { isProviderError } from '@lamella/core'
-import { defineChatMiddleware, failedAttempt, reporter } from '@lamella/core/authoring'
+import { defineChatMiddleware, attemptOf, reporter } from '@lamella/core/authoring'
 import { estimateTokens } from '@lamella/text'
 import { clearResults } from './clear-results.ts'
 import { ContextOverflowError } from '../turns/context-overflow-error.ts'
@@ -46,7 +46,7 @@ export function historyTruncator(options: HistoryTruncatorOptions = {}): ChatMid
       if (onContextLength === false || !isMine) throw error
       const sent = measure(context, context.messages)
       const smaller = Math.floor(sent * onContextLength)
-      context.run.recordAttempt(failedAttempt(context, error))
+      context.run.recordAttempt(attemptOf(context, { error }))
       shorten(context, { maxMessages, maxTokens: smaller }, 'context_length', error)
       try {
         await callNext()

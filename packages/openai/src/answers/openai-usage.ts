@@ -1,7 +1,7 @@
 import type { Usage } from '@lamella/core'
 import type { WireObject } from '@lamella/transport'
 import type { UsageFields } from '../dialects/chat-dialect.ts'
-import { recordOf } from '@lamella/transport'
+import { recordOf, unlessEmpty } from '@lamella/transport'
 
 /** The counts of a response of either API, or nothing where there are none. `own` are fields of the server's own. */
 export function toUsage(usage: unknown, own: UsageFields = {}): Usage | undefined {
@@ -20,7 +20,7 @@ export function toUsage(usage: unknown, own: UsageFields = {}): Usage | undefine
     ...(input['audio_tokens'] ? count('inputAudioTokens', input, 'audio_tokens') : undefined),
     ...(output['audio_tokens'] ? count('outputAudioTokens', output, 'audio_tokens') : undefined),
   }
-  return Object.keys(known).length > 0 ? known : undefined
+  return unlessEmpty(known)
 }
 
 /** Counts without zeros for what is known to be more: servers end a stream with them. */

@@ -1,5 +1,5 @@
 import type { Annotation } from '@lamella/core/authoring'
-import { defined, listOf, recordOf, stringOf } from '@lamella/transport'
+import { defined, listOf, recordOf, stringOf, unlessEmpty } from '@lamella/transport'
 
 /** A citation of either API, with its offsets moved by where its part begins. */
 export function toAnnotation(value: unknown, offset = 0): Annotation {
@@ -26,7 +26,7 @@ export function toAnnotation(value: unknown, offset = 0): Annotation {
       title: stringOf(title) ?? stringOf(filename),
       start: typeof from === 'number' ? from + offset : undefined,
       end: typeof end === 'number' ? end + offset : undefined,
-      metadata: Object.keys(more).length > 0 ? more : undefined,
+      metadata: unlessEmpty(more),
     }),
   }
 }

@@ -16,6 +16,7 @@ import {
   recordOf,
   stringOf,
   TransportFault,
+  unlessEmpty,
 } from '@lamella/transport'
 import type { ChatDialect } from '../dialects/chat-dialect.ts'
 import { callPieces } from './completions-calls.ts'
@@ -293,7 +294,7 @@ export class CompletionsUpdates implements AnswerMapper {
         model: model === this.#model ? undefined : model,
         finishReason: finish === undefined ? undefined : this.#finishReason,
         usage,
-        metadata: Object.keys(metadata).length > 0 ? metadata : undefined,
+        metadata: unlessEmpty(metadata),
       }),
     })
     this.#extras(payload, updates)

@@ -47,15 +47,15 @@ export const clientRules: OptionRules<OpenAIConnectionSettings & { readonly clie
   organization: 'any',
   project: 'any',
   provider: 'any',
-  firstUpdateTimeoutMs: 'any',
-  idleTimeoutMs: 'any',
-  timeoutMs: 'any',
+  firstUpdateTimeoutMs: 'ms',
+  idleTimeoutMs: 'ms',
+  timeoutMs: 'ms',
   fetch: 'function?',
   defaultHeaders: 'any',
   client: 'any',
 }
 
-const connecting = [
+export const connecting = [
   'apiKey',
   'baseURL',
   'organization',
@@ -98,14 +98,6 @@ export function senderSettings(owner: string, options: OpenAIConnectionSettings)
     checkHeader(`${owner}: \`defaultHeaders\`: the value of ${JSON.stringify(name)}`, value)
   }
   return { apiKey, baseURL: baseURL || undefined, organization, project }
-}
-
-/** @throws TypeError for an option that belongs to the client of the application's own */
-export function checkNoClash(owner: string, options: OpenAIConnectionSettings): void {
-  const clash = connecting.find((name) => options[name] !== undefined)
-  if (clash !== undefined) {
-    throw new TypeError(`${owner}: \`${clash}\` belongs to the \`client\` that was given`)
-  }
 }
 
 /** Address that a client with these options calls. */

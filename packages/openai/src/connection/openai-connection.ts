@@ -1,7 +1,7 @@
 import { ProviderError } from '@lamella/core'
 import type { RequestSender } from '@lamella/transport'
 import {
-  checkTimeLimits,
+  checkNoClash,
   defined,
   HttpClient,
   isHeaderValue,
@@ -9,7 +9,7 @@ import {
 } from '@lamella/transport'
 import type { ErrorCodes } from '../errors/error-kind.ts'
 import type { OpenAIConnectionSettings } from './client-options.ts'
-import { addressOf, checkNoClash, senderSettings } from './client-options.ts'
+import { addressOf, connecting, senderSettings } from './client-options.ts'
 
 /** Options of the clients that send with `fetch`. */
 export interface OpenAIClientOptions extends OpenAIConnectionSettings {
@@ -39,9 +39,7 @@ export function connect(
   errorCodes: ErrorCodes = {},
 ): Connection {
   const { provider = 'openai', firstUpdateTimeoutMs = 600_000, idleTimeoutMs = 300_000 } = options
-  const { timeoutMs } = options
   if (provider === '') throw new TypeError(`${owner}: \`provider\` must not be empty`)
-  checkTimeLimits(owner, { firstUpdateTimeoutMs, idleTimeoutMs, timeoutMs })
   const sender = senderOf(owner, provider, options)
   return {
     sender,
@@ -58,7 +56,7 @@ export function connect(
 
 function senderOf(owner: string, provider: string, options: OpenAIClientOptions): RequestSender {
   if (options.client !== undefined) {
-    checkNoClash(owner, options)
+    checkNoClash(owner, options, connecting)
     return options.client
   }
   const { apiKey, organization, project } = senderSettings(owner, options)

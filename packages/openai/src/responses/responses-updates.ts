@@ -10,6 +10,7 @@ import {
   recordOf,
   stringOf,
   TransportFault,
+  unlessEmpty,
 } from '@lamella/transport'
 import type { MapperContext } from '../answers/answer-mapper.ts'
 import { requestNotes } from '../answers/answer-mapper.ts'
@@ -215,7 +216,7 @@ export class ResponsesUpdates implements AnswerMapper {
         usage: toUsage(response['usage']),
         conversationId:
           stringOf(recordOf(response['conversation'])['id']) ?? this.#context.conversationId,
-        metadata: Object.keys(metadata).length > 0 ? metadata : undefined,
+        metadata: unlessEmpty(metadata),
       }),
     })
     if (status === 'failed' || status === 'cancelled') {

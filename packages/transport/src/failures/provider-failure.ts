@@ -33,7 +33,7 @@ export const failurePhrases: Readonly<Record<ProviderErrorKind, string>> = {
   invalid_request: 'the request was refused',
   context_length: 'the input is too long for the model',
   content_filter: 'blocked by the content filter',
-  not_found: 'not found',
+  not_found: 'the model or the address was not found',
   truncated_stream: 'the stream broke off before its end',
   server: 'the server failed',
 }

@@ -1,5 +1,5 @@
 import type { ChatResponseUpdate } from '@lamella/core'
-import { defined } from '../wire/wire.ts'
+import { defined, unlessEmpty } from '../wire/wire.ts'
 import type { RateLimitInfo } from '@lamella/core/authoring'
 import type { HeaderReader } from './retry-after.ts'
 import { nonNegative } from './retry-after.ts'
@@ -43,7 +43,7 @@ function rateLimitWindow(
   const waitMs = headers.reset === null ? undefined : untilReset(headers.reset, now)
   const resetAt = waitMs === undefined ? undefined : now + waitMs
   const known = defined({ limit, remaining, resetAt })
-  return Object.keys(known).length > 0 ? known : undefined
+  return unlessEmpty(known)
 }
 
 /** Facts in the headers of an answer, each if it is known. */

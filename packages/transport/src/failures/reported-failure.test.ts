@@ -122,7 +122,7 @@ describe('what a call raised', () => {
     [
       'a status',
       new HttpFailure(404, new Headers({ 'x-request-id': 'r2' }), 'gone'),
-      { message: 'acme: not found (404, gone)', requestId: 'r2' },
+      { message: 'acme: the model or the address was not found (404, gone)', requestId: 'r2' },
     ],
     [
       'a fault with words of its own',

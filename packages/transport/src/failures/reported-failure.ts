@@ -1,6 +1,6 @@
 import type { ProviderErrorKind } from '@lamella/core'
 import { isProviderError, ProviderError } from '@lamella/core'
-import { defined } from '../wire/wire.ts'
+import { defined, unlessEmpty } from '../wire/wire.ts'
 import { isHeaderValue, unfitForHeader } from './header-value.ts'
 import { isNetworkError, isNetworkTimeout, isUnsendable } from './network-error.ts'
 import type { FailureContext } from './provider-failure.ts'
@@ -94,7 +94,7 @@ export function reportedFailure(
       }),
       requestId,
       partial,
-      details: details && Object.keys(details).length > 0 ? details : undefined,
+      details: details && unlessEmpty(details),
       cause: message ? new Error(providerWords(message, confidential)) : undefined,
     },
   )

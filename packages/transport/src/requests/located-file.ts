@@ -1,5 +1,6 @@
 import type { DataContent, UriContent } from '@lamella/core'
 import { toBase64 } from '@lamella/core/authoring'
+import { decoded } from '../wire/wire.ts'
 
 /** A file as bytes or behind an address. */
 export interface LocatedFile {
@@ -55,12 +56,4 @@ export function locatedFile(content: DataContent | UriContent): LocatedFile {
 function plain(mediaType: string | undefined): string | undefined {
   const type = mediaType?.split(';')[0]!.trim().toLowerCase()
   return type === 'image/jpg' ? 'image/jpeg' : type
-}
-
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text)
-  } catch {
-    return text
-  }
 }

@@ -1,6 +1,7 @@
 import type { JsonSchema } from '@lamella/core'
 import { isObject } from '@lamella/core/authoring'
 import { listOf, recordOf } from '../wire/wire.ts'
+import { joinedProperties, schemaPart } from './schema-parts.ts'
 
 /** Rules of a provider for the schemas of tools. */
 export interface SchemaRules {
@@ -240,7 +241,7 @@ function joinedUnions(
         typeof reference === 'string' ? (targetOf(schema, reference) ?? {}) : recordOf(branch)
       return unions.some((word) => word in part) ? joinedUnions(part, {}) : part
     })
-    for (const part of parts) properties = withBranch(properties, recordOf(part['properties']))
+    for (const { properties: more } of parts) properties = joinedProperties(properties, more)
     const asked = parts.map((part) => new Set(listOf(part['required'])))
     for (const name of asked.flatMap((names) => [...names])) {
       if (isAll || asked.every((names) => names.has(name))) required.add(name)
@@ -255,33 +256,11 @@ function joinedUnions(
   }
 }
 
-/** A property that branches describe in two ways may be either. */
-function withBranch(
-  known: Readonly<Record<string, unknown>>,
-  more: Readonly<Record<string, unknown>>,
-): Readonly<Record<string, unknown>> {
-  const added = Object.entries(more).map(([name, part]) => {
-    const before = Object.hasOwn(known, name) ? known[name] : undefined
-    const isSame = before === undefined || JSON.stringify(before) === JSON.stringify(part)
-    return [name, isSame ? part : { anyOf: [...alternatives(before), part] }]
-  })
-  return Object.fromEntries([...Object.entries(known), ...added])
-}
-
-function alternatives(part: unknown): readonly unknown[] {
-  const { anyOf, ...rest } = recordOf(part)
-  return Array.isArray(anyOf) && Object.keys(rest).length === 0 ? anyOf : [part]
-}
-
-/** The part of a schema that a reference such as `#/$defs/place` names. */
+/** The part of the schema that a reference names, if it is another one. */
 function targetOf(
   schema: Readonly<Record<string, unknown>>,
   reference: string,
 ): Record<string, unknown> | undefined {
-  let part: unknown = schema
-  for (const step of reference.split('/').slice(1)) {
-    const name = decodeURIComponent(step).replaceAll('~1', '/').replaceAll('~0', '~')
-    part = isObject(part) && Object.hasOwn(part, name) ? part[name] : undefined
-  }
+  const part = schemaPart(schema, reference)
   return isObject(part) && part !== schema ? { ...part } : undefined
 }

@@ -42,6 +42,11 @@ export function defined<T extends object>(fields: T): Defined<T> {
   return Object.fromEntries(known) as Defined<T>
 }
 
+/** The fields, if there are any. */
+export function unlessEmpty<T extends object>(fields: T): T | undefined {
+  return Object.keys(fields).length > 0 ? fields : undefined
+}
+
 type Defined<T> = { [K in keyof T]?: Exclude<T[K], undefined> }
 
 /** Parses a text as a JSON object; undefined if it is not one. */
@@ -51,5 +56,14 @@ export function parseObject(text: string): WireObject | undefined {
     return isObject(value) ? value : undefined
   } catch {
     return undefined
+  }
+}
+
+/** A text without its percent encoding; as it is if that is malformed. */
+export function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
   }
 }

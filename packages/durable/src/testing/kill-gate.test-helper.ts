@@ -56,11 +56,7 @@ export class KillGate {
   }
 
   /** Something that happens outside, with points before and after. */
-  async effect<Value>(
-    workflow: string,
-    what: string,
-    work: () => Promise<Value>,
-  ): Promise<Value> {
+  async effect<Value>(workflow: string, what: string, work: () => Promise<Value>): Promise<Value> {
     await this.#stand(workflow, `before ${what}`)
     this.#write(workflow, 'entered', what)
     const value = await work()

@@ -174,10 +174,13 @@ export async function surviveKillsAtEveryStep(engine: TestedEngine, runs: number
       const kept = new Set<string>()
       for (const { kind, what } of own) {
         if (kind === 'kept') kept.add(what)
-        if (kind === 'entered') expect([workflow, what, kept.has(what)]).toEqual([workflow, what, false])
+        if (kind === 'entered')
+          expect([workflow, what, kept.has(what)]).toEqual([workflow, what, false])
       }
       // The cache knows a call of the outer model that was lost between its effect and its record.
-      const calls = happened.filter((line) => line.workflow === workflow && line.kind === 'answered')
+      const calls = happened.filter(
+        (line) => line.workflow === workflow && line.kind === 'answered',
+      )
       const outer = calls.flatMap(({ what }) => (what.startsWith('model') ? what : []))
       expect(outer).toHaveLength(new Set(outer).size)
     }

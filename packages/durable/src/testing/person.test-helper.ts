@@ -6,7 +6,7 @@ export interface Asked {
   readonly workflow: string
   /** Id of the request. */
   readonly id: string
-  /** Where the engine takes the answer, if that is another id. */
+  /** Id by which the engine takes the answer, if it has one of its own. */
   readonly address?: string | undefined
   readonly answer: unknown
 }

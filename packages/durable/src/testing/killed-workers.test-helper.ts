@@ -159,34 +159,38 @@ export async function surviveKillsAtEveryStep(engine: TestedEngine, runs: number
     for (const workflow of workflows) answers.push(await engine.answer(workflow))
 
     expectRight({ seeds, workflows, answers, folder })
-    const lines = gateLinesIn(folder)
-    const happened = happenedIn(folder)
-    for (const workflow of workflows) {
-      const own = lines.filter((line) => line.workflow === workflow)
-      const of = (kind: string): readonly string[] =>
-        own.flatMap((line) => (line.kind === kind ? line.what : []))
-      const [steps, died] = [new Set(of('kept')), new Set(of('died'))]
-      // Every step was killed before its effect, and between its effect and its record.
-      const points = [...steps].flatMap((step) => [`before ${step}`, `after ${step}`])
-      expect(steps.size).toBeGreaterThan(2)
-      expect([...points, 'end'].filter((point) => !died.has(point))).toEqual([])
-      // None was entered once it was kept.
-      const kept = new Set<string>()
-      for (const { kind, what } of own) {
-        if (kind === 'kept') kept.add(what)
-        if (kind === 'entered')
-          expect([workflow, what, kept.has(what)]).toEqual([workflow, what, false])
-      }
-      // The cache knows a call of the outer model that was lost between its effect and its record.
-      const calls = happened.filter(
-        (line) => line.workflow === workflow && line.kind === 'answered',
-      )
-      const outer = calls.flatMap(({ what }) => (what.startsWith('model') ? what : []))
-      expect(outer).toHaveLength(new Set(outer).size)
-    }
+    expectKilledAtEveryStep(workflows, folder)
     return kills
   } finally {
     await workers.close()
+  }
+}
+
+/** Each step of each run was killed at both of its points, and none ran again once it was kept. */
+function expectKilledAtEveryStep(workflows: readonly string[], folder: string): void {
+  const lines = gateLinesIn(folder)
+  const happened = happenedIn(folder)
+  for (const workflow of workflows) {
+    const own = lines.filter((line) => line.workflow === workflow)
+    const of = (kind: string): readonly string[] =>
+      own.flatMap((line) => (line.kind === kind ? line.what : []))
+    const steps = new Set(of('kept'))
+    const deaths = new Set(of('died'))
+    // Every step was killed before its effect, and between its effect and its record.
+    const points = [...steps].flatMap((step) => [`before ${step}`, `after ${step}`])
+    expect(steps.size).toBeGreaterThan(2)
+    expect([...points, 'end'].filter((point) => !deaths.has(point))).toEqual([])
+    // None was entered once it was kept.
+    const kept = new Set<string>()
+    for (const { kind, what } of own) {
+      if (kind === 'kept') kept.add(what)
+      if (kind === 'entered')
+        expect([workflow, what, kept.has(what)]).toEqual([workflow, what, false])
+    }
+    // The cache knows a call of the outer model that was lost between its effect and its record.
+    const calls = happened.filter((line) => line.workflow === workflow && line.kind === 'answered')
+    const outer = calls.flatMap(({ what }) => (what.startsWith('model') ? what : []))
+    expect(outer).toHaveLength(new Set(outer).size)
   }
 }
 

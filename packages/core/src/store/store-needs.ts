@@ -1,5 +1,4 @@
 import { checkValue } from '../base/check-options.ts'
-import { isObject } from '../base/plain-data.ts'
 import type { KeyValueStore } from './store.ts'
 
 /** An extension of the store contract that a middleware may need. */
@@ -17,7 +16,7 @@ export function checkStore(
   option = 'store',
 ): asserts store is KeyValueStore {
   checkValue(
-    isObject(store),
+    Object(store) === store,
     `${owner}: \`${option}\``,
     'be a store, such as `memoryStore()`',
     store,

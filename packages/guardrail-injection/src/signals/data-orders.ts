@@ -5,7 +5,7 @@ import { lettersOf, normalizedStems, signalsOf } from './injection-signal.ts'
 interface HandOver {
   readonly language: string
   readonly send: string
-  /** What an agent holds of its user, and no page would ask a reader for. */
+  /** Data of the user that an agent holds, and no page would ask a reader for. */
   readonly held: string
   /** Pattern in front of a stem. @default the start of a Latin word */
   readonly after?: string

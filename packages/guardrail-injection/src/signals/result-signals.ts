@@ -30,7 +30,7 @@ const ordinary = [
   'requests?|json|body|payload|headers?|events|logs?|usage|coverage|metrics|traces?|telemetry|docs',
   'orders?|receipts?|tickets?|parcels?|items?|cheques?|checks?|donations?|gifts?|total amount|amount due|invoice amount|outstanding',
 ].join('|')
-/** What is due by a day, or is paid on a page, as invoices and offices say it. */
+/** Sums and forms that are due by a day, or paid on a page, as invoices and offices say it. */
 const due =
   '(?<=\\b(?:pay|transfer|wire|deposit|remit|submit|return))\\s(?:(?:[^.!?\\n]|\\.\\d){1,90}\\s(?:within\\s\\w{1,8}\\s(?:days?|weeks?|months?)|(?:by|until)\\s(?:the\\s)?(?:\\d|end\\sof|mon|tue|wed|thu|fri|sat|sun|jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec))|(?:[^.!?\\n]|\\.\\d){1,30}\\s(?:at|via|on)\\s(?:https?:|www))'
 /**

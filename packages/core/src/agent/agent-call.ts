@@ -12,7 +12,7 @@ import type {
 import type { ToolDefinition } from '../contract/run.ts'
 import type { Block } from '../contract/termination.ts'
 import type { Session, SessionSnapshot } from '../messages/session.ts'
-import { toChatResponse, toUpdates } from '../messages/chat-response.ts'
+import { toChatResponse } from '../messages/chat-response.ts'
 import type { Message } from '../messages/message.ts'
 import { ResponseFold } from '../messages/response-fold.ts'
 import type { OpenApprovals } from '../pausing/open-approvals.ts'
@@ -77,6 +77,9 @@ export interface Pipelines {
   readonly callFunction: CallTool
 }
 
+/** Inputs of agent middleware. */
+type AgentInputs = Pick<AgentContext, 'session' | 'messages' | 'instructions' | 'options' | 'tools'>
+
 /** Inputs of the loop that agent middleware has changed. */
 interface LoopEdits {
   readonly instructions?: string | undefined
@@ -98,7 +101,7 @@ export class AgentCall extends ContentCall<AgentResponse> {
   paused: AgentResponse | undefined
 
   /** Inputs that the first middleware was given. */
-  given: Pick<AgentContext, 'instructions' | 'options' | 'tools'> = notGiven
+  given: Omit<AgentInputs, 'session' | 'messages'> = notGiven
   /**
    * Tools that edits of the contexts have added and removed, reverted before the inner middleware
    * run again.
@@ -129,7 +132,7 @@ export class AgentCall extends ContentCall<AgentResponse> {
   }
 
   /** Lets edits of `context.tools` and `context.options.tools` act on the run's tools. */
-  applyTools({ tools, options }: Pick<AgentContext, 'tools' | 'options'>): void {
+  applyTools({ tools, options }: AgentInputs): void {
     const live = this.run.tools
     if (this.#edited !== undefined) {
       live.remove(...this.#edited.added)
@@ -240,10 +243,6 @@ export class AgentCall extends ContentCall<AgentResponse> {
     return this.run.journal.entered ? none : this.run.messages.all
   }
 
-  protected updatesOf(result: AgentResponse): Iterable<AgentResponseUpdate> {
-    return toUpdates(result)
-  }
-
   refold(result: AgentResponse, fold: ResponseFold): AgentResponse {
     const { raw: _raw, value, ...kept } = result
     const { messages, text, functionCalls } = fold.response()
@@ -263,11 +262,13 @@ export const runRestart: AgentResponseUpdate = Object.freeze({
 })
 
 export class AgentView extends ContentView<AgentResponse, AgentCall> implements AgentContext {
+  declare inputs: AgentInputs
   declare session: Session | undefined
   declare tools: readonly ToolDefinition[]
 
   derive(): this {
-    this.call.run.open(this.session, this.messages)
+    const { session, messages } = this.inputs
+    this.call.run.open(session, messages)
     return new AgentView(this.call, this.depth + 1, this.inputs, this.ownSignal) as this
   }
 
@@ -281,8 +282,8 @@ export class AgentView extends ContentView<AgentResponse, AgentCall> implements 
 
   /** Instructions and options, if middleware has changed them. */
   get changed(): LoopEdits {
-    const { instructions, options, call } = this
-    const { given } = call
+    const { instructions, options } = this.inputs
+    const { given } = this.call
     const isEdited = instructions !== given.instructions
     if (options === given.options) return isEdited ? { instructions } : unchanged
     const { tools: _tools, responseFormat: _format, ...recorded } = options

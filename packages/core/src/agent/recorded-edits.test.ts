@@ -227,6 +227,42 @@ describe.each(runModes)('a session that was compacted while a checkpoint waited,
   })
 })
 
+describe.each(runModes)(
+  'a session that gets a result while a run continues from a step, %s',
+  (mode) => {
+    it('has it behind its call, before the input of the run', async () => {
+      const call = { type: 'function-call', callId: 'c', name: 'ask', arguments: '{}' } as const
+      const before = { messages: [message('user', 'Ask.'), message('assistant', call)] }
+      const client = scriptedClient([callFunction('work'), new TypeError('down'), 'Done.'])
+      const work = tool({ name: 'work', description: '', execute: () => 'done' })
+      const kept: Checkpoint[] = []
+      const onCheckpoint = (checkpoint: Checkpoint): void => void kept.push(checkpoint)
+      const crash = runIn(mode, new Agent({ client, tools: [work] }), {
+        session: createSession({ id: 's', ...before }),
+        onCheckpoint,
+      })
+      await expect(crash).rejects.toThrow('down')
+
+      const cancelled = { type: 'function-result', callId: 'c', name: 'ask', contents: [] } as const
+      const patch = agentMiddleware('patch', async (context, callNext) => {
+        const all = context.session!.messages
+        context.session!.messages = [...all, message('tool', cancelled)]
+        await callNext()
+      })
+      const session = createSession({ id: 's', ...before })
+      const agent = new Agent({ client, tools: [work], middleware: patch })
+      await resumeIn(mode, agent, kept.at(-1)!, {}, { session })
+
+      expect(session.messages.map(({ role }) => role).slice(0, 4)).toEqual([
+        'user',
+        'assistant',
+        'tool',
+        'user',
+      ])
+    })
+  },
+)
+
 describe.each(runModes)('a tool that a sub-agent needs after a pause, %s', (mode) => {
   const helperWith = (depth: number, ...tools: readonly Tool[]): Agent => {
     const call = callFunction(depth === 0 ? 'pay' : `helper${depth - 1}`, { task: 'Pay.' })

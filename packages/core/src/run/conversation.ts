@@ -32,8 +32,8 @@ export class RunConversation implements RunMessages {
   /** Effects of this run whose messages were taken back. */
   #done: readonly Message[] = none
   /** Ids of the messages of this run, and of those that no model has read. */
-  #current: readonly string[] = none
-  #unread: readonly string[] = none
+  #current: string[] = []
+  #unread: string[] = []
   /** True once `begin` was called. */
   begun = false
   /** Depth of the agent middleware that runs before the loop begins. */
@@ -127,19 +127,14 @@ export class RunConversation implements RunMessages {
 
   /** Adds the response of a model, which has read everything before it. */
   respond(messages: readonly Message[]): void {
-    this.#append(messages)
-    this.#unread = none
+    this.add(messages)
+    this.#unread = []
   }
 
   add(messages: readonly Message[]): void {
-    this.#append(messages)
-    this.#unread = [...this.#unread, ...messages.map(idOf)]
-  }
-
-  #append(messages: readonly Message[]): void {
     this.#added = [...this.#added, ...messages]
-    this.#current = [...this.#current, ...messages.map(idOf)]
     this.#all = Object.freeze([...this.#all, ...messages])
+    this.#join(messages)
   }
 
   /** Replaces the message with the same id. */
@@ -232,8 +227,10 @@ export class RunConversation implements RunMessages {
   }
 
   #join(messages: readonly Message[]): void {
-    this.#current = [...this.#current, ...messages.map(idOf)]
-    this.#unread = [...this.#unread, ...messages.map(idOf)]
+    for (const { id } of messages) {
+      this.#current.push(id)
+      this.#unread.push(id)
+    }
   }
 
   /** Replaces the conversation. New messages behind those from before the run belong to the run. */
@@ -339,11 +336,11 @@ function merged(
   const all: Message[] = []
   for (const entry of own) {
     const next = behind.get(entry.id)
-    if (next !== undefined) {
-      all.push(...waiting)
-      waiting = next
-    }
+    if (next !== undefined) all.push(...waiting)
+    waiting = next ?? waiting
     all.push(entry)
+    // Results stay behind their calls.
+    while (waiting[0]?.role === 'tool') all.push(waiting.shift()!)
   }
   return [...all, ...waiting]
 }

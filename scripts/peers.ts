@@ -65,7 +65,9 @@ async function openaiAgents(): Promise<void> {
 
   assert.deepEqual(lines, ['refused'])
   await guardedModel(page, sdk)
-  console.log('@openai/agents: its guardrail refuses the input, and a guarded model keeps addresses')
+  console.log(
+    '@openai/agents: its guardrail refuses the input, and a guarded model keeps addresses',
+  )
 }
 
 /** The agent of the page that keeps the SDK streams no address, neither to its model nor to its reader. */

@@ -163,18 +163,9 @@ function makeRun(
   ids: IdSource,
   sink: RunInit['sink'],
 ): Run {
-  const { signal, parent, data, tenant, principal, onEvent, onRequest, onCheckpoint, control } =
-    options
   return new Run({
-    signal,
-    parent,
-    data,
-    tenant,
-    principal,
-    onEvent,
-    onRequest,
-    onCheckpoint,
-    control,
+    ...options,
+    session: undefined,
     middlewares: pipelines.middlewares.all,
     sink,
     input: messages,
@@ -215,7 +206,7 @@ async function executeRun(of: RunPlan, run: Run): Promise<AgentResponse> {
       const { answers } = options
       const input = answers ? [...of.messages, ...hostedAnswers(run, answers)] : of.messages
       run.acceptInput(Object.freeze(withOwnIds(unheard(input, history), history, run.ids)))
-    } else run.acceptInput(Object.freeze([...checkpoint.input]))
+    } else run.acceptInput(Object.freeze([...(run.journal.early?.messages ?? checkpoint.input)]))
     if (checkpoint !== undefined || options.answers !== undefined || run.keepsSteps) {
       claims = await claimRequests(of, run)
     }
@@ -304,12 +295,7 @@ function prepareRun(view: AgentView): void {
   const { state } = journal
   const isFirst = !journal.entered
   call.applyTools(view)
-  if (state?.tools !== undefined && isFirst) {
-    const finders = [runOptions, ...plan.pipelines.middlewares.all]
-    run.tools.restore(state.tools, (name) =>
-      finders.map((each) => each.findTool?.(name)).find((found) => found !== undefined),
-    )
-  }
+  if (state?.tools !== undefined && isFirst) call.restoreTools(state.tools)
   const history = session?.messages ?? none
   call.history = history
   run.progress.enterLoop(() => ({ messages: [...history, ...view.messages], ...view.changed }))

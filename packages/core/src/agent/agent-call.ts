@@ -13,7 +13,7 @@ import type {
 import type { ToolDefinition } from '../contract/run.ts'
 import type { Block } from '../contract/termination.ts'
 import type { Session, SessionSnapshot } from '../messages/session.ts'
-import { toChatResponse, toUpdates } from '../messages/chat-response.ts'
+import { toChatResponse } from '../messages/chat-response.ts'
 import type { Message } from '../messages/message.ts'
 import { ResponseFold } from '../messages/response-fold.ts'
 import type { OpenApprovals } from '../pausing/open-approvals.ts'
@@ -78,6 +78,9 @@ export interface Pipelines {
   readonly callFunction: CallTool
 }
 
+/** Inputs of agent middleware. */
+type AgentInputs = Pick<AgentContext, 'session' | 'messages' | 'instructions' | 'options' | 'tools'>
+
 /** Inputs of the loop that agent middleware has changed. */
 interface LoopEdits {
   readonly instructions?: string | undefined
@@ -99,7 +102,7 @@ export class AgentCall extends ContentCall<AgentResponse> {
   paused: AgentResponse | undefined
 
   /** Inputs that the first middleware was given. */
-  given: Pick<AgentContext, 'instructions' | 'options' | 'tools'> = notGiven
+  given: Omit<AgentInputs, 'session' | 'messages'> = notGiven
   /**
    * Tools that edits of the contexts have added and removed, reverted before the inner middleware
    * run again.
@@ -130,7 +133,7 @@ export class AgentCall extends ContentCall<AgentResponse> {
   }
 
   /** Lets edits of `context.tools` and `context.options.tools` act on the run's tools. */
-  applyTools({ tools, options }: Pick<AgentContext, 'tools' | 'options'>): void {
+  applyTools({ tools, options }: AgentInputs): void {
     const live = this.run.tools
     if (this.#edited !== undefined) {
       live.remove(...this.#edited.added)
@@ -250,10 +253,6 @@ export class AgentCall extends ContentCall<AgentResponse> {
     return this.run.journal.entered ? none : this.run.messages.all
   }
 
-  protected updatesOf(result: AgentResponse): Iterable<AgentResponseUpdate> {
-    return toUpdates(result)
-  }
-
   refold(result: AgentResponse, fold: ResponseFold): AgentResponse {
     const { raw: _raw, value, ...kept } = result
     const { messages, text, functionCalls } = fold.response()
@@ -275,6 +274,7 @@ export const runRestart: AgentResponseUpdate = Object.freeze({
 export class AgentView extends ContentView<AgentResponse, AgentCall> implements AgentContext {
   /** Iterations beyond the limit that middleware further out has allowed. */
   declare allowed: number
+  declare inputs: AgentInputs
   declare session: Session | undefined
   declare tools: readonly ToolDefinition[]
 
@@ -285,24 +285,24 @@ export class AgentView extends ContentView<AgentResponse, AgentCall> implements 
     const inputs = early?.depth === depth ? this.#recorded(early) : this.inputs
     const view = new AgentView(call, depth, inputs, this.ownSignal)
     view.allowed = call.run.moreIterations
-    call.run.open(view.session, view.messages)
+    call.run.open(inputs.session, inputs.messages)
     return view as this
   }
 
   /** Inputs of the next middleware in, as they were when it paused the run before its loop. */
-  #recorded(early: LoopEdits & { readonly tools: RunToolsSnapshot }): object {
-    const { call, changed } = this
+  #recorded(early: LoopEdits & { readonly tools: RunToolsSnapshot }): AgentInputs {
+    const { call, changed, inputs } = this
     const { entered } = call.run.journal
     if (!entered) {
       call.restoreTools(early.tools)
       call.given = { ...call.given, tools: call.run.tools.visible }
     }
     const { tools } = call.given
-    const options = { ...this.options, tools }
-    const inputs = { ...this.inputs, messages: call.run.input, tools, options }
-    const view = new AgentView(call, 0, inputs)
-    view.repeat(entered ? { ...early, ...changed } : early)
-    return view.inputs
+    const { responseFormat } = inputs.options
+    const edits = { ...inputs, ...early, ...(entered && changed) }
+    const options = { ...edits.options, tools, responseFormat }
+    const { instructions } = edits
+    return { ...inputs, messages: call.run.input, instructions, options, tools }
   }
 
   /** If the run was paused before its loop, records what the middleware at `depth` had begun with, which paused it. */
@@ -312,7 +312,7 @@ export class AgentView extends ContentView<AgentResponse, AgentCall> implements 
     if (this.depth < depth) return inner?.recordStart(depth)
     if (entered || begun !== undefined || depth <= (early?.depth ?? 0)) return
     const found = new AgentView(call, depth, this.given)
-    const { changed, messages, session } = found
+    const { messages, session } = found
     call.applyTools(found)
     call.run.open(session, messages)
     const all = call.run.messages.startOf(depth)
@@ -321,7 +321,7 @@ export class AgentView extends ContentView<AgentResponse, AgentCall> implements 
     const first = hasHistory ? all.findIndex(({ id }) => ofInput.has(id)) : 0
     const at = first < 0 ? all.length : first
     if (hasHistory) session.messages = all.slice(0, at)
-    const start = { ...changed, messages: all.slice(at), tools: call.run.tools.snapshot() }
+    const start = { ...found.changed, messages: all.slice(at), tools: call.run.tools.snapshot() }
     call.run.journal.record({ kind: 'early', depth, ...start, moreIterations: this.allowed })
   }
 
@@ -336,8 +336,8 @@ export class AgentView extends ContentView<AgentResponse, AgentCall> implements 
 
   /** Instructions and options, if middleware has changed them. */
   get changed(): LoopEdits {
-    const { instructions, options, call } = this
-    const { given } = call
+    const { instructions, options } = this.inputs
+    const { given } = this.call
     const isEdited = instructions !== given.instructions
     if (options === given.options) return isEdited ? { instructions } : unchanged
     const { tools: _tools, responseFormat: _format, ...recorded } = options

@@ -163,9 +163,7 @@ function makeRun(
   ids: IdSource,
   sink: RunInit['sink'],
 ): Run {
-  return new Run({
-    ...options,
-    session: undefined,
+  const init: RunInit = {
     middlewares: pipelines.middlewares.all,
     sink,
     input: messages,
@@ -178,7 +176,8 @@ function makeRun(
     clock: agent.clock,
     random: agent.random,
     ids,
-  })
+  }
+  return new Run(init, options)
 }
 
 async function executeRun(of: RunPlan, run: Run): Promise<AgentResponse> {
@@ -288,17 +287,18 @@ function runInside(view: AgentView): void | Promise<void> {
 
 /** Sets the run's tools, conversation and decisions from the innermost context. */
 function prepareRun(view: AgentView): void {
-  const { call, session, options } = view
+  const { call, inputs } = view
+  const { session, messages, options } = inputs
   const { run, plan } = call
   const { agent, options: runOptions } = plan
   const { journal } = run
   const { state } = journal
   const isFirst = !journal.entered
-  call.applyTools(view)
+  call.applyTools(inputs)
   if (state?.tools !== undefined && isFirst) call.restoreTools(state.tools)
   const history = session?.messages ?? none
   call.history = history
-  run.progress.enterLoop(() => ({ messages: [...history, ...view.messages], ...view.changed }))
+  run.progress.enterLoop(() => ({ messages: [...history, ...messages], ...view.changed }))
   // What was changed before a pause holds. Between two runs of the inside, it may change again.
   const { begun } = journal
   if (begun !== undefined) view.repeat(isFirst ? begun : { ...begun, ...view.changed })
@@ -307,7 +307,8 @@ function prepareRun(view: AgentView): void {
   call.responseFormat = options.responseFormat ?? call.responseFormat
 }
 
-function callTools({ call, instructions, options, ownSignal }: AgentView): Promise<AgentResponse> {
+function callTools({ call, inputs, ownSignal }: AgentView): Promise<AgentResponse> {
+  const { instructions, options } = inputs
   const { agent, config, pipelines } = call.plan
   return runLoop(call.run, {
     client: agent.client,

@@ -1,13 +1,18 @@
-import type { StoreNeed } from '../store/store-needs.ts'
 import type { Message } from '../messages/message.ts'
 import type { UpdateTransformer } from '../stream/update-transformer.ts'
 import type { ChatOptions } from './chat-options.ts'
 import type { ChatClient, ChatMiddleware } from './chat.ts'
 import type { LoopConfiguration } from './limits.ts'
 import type { AgentResponse, AgentResponseInit, AgentResponseUpdate } from './outcome.ts'
-import type { CallNext, FunctionMiddleware, Returned, RunContext, ToolDefinition } from './run.ts'
+import type {
+  CallNext,
+  FunctionMiddleware,
+  MiddlewareBase,
+  Returned,
+  RunContext,
+  ToolDefinition,
+} from './run.ts'
 import type { Session } from '../messages/session.ts'
-import type { RunPlan } from './run-plan.ts'
 
 /**
  * The agent of a run, as its middleware sees it. To run it, a middleware needs the `Agent` itself.
@@ -109,34 +114,8 @@ export interface Explanation {
 }
 
 /** A middleware around a whole run. */
-export interface AgentMiddleware {
+export interface AgentMiddleware extends MiddlewareBase {
   readonly level: 'agent'
-  /** Unique name among the agent middleware, for errors and logs. */
-  readonly name: string
-  /**
-   * Kind of middleware, such as `retry`. `explain` knows the recommended order of the common ones.
-   * @default none
-   */
-  readonly role?: string | undefined
-  /**
-   * Parts of the agent's store that the middleware needs. Creating an agent whose store lacks one
-   * throws.
-   * @default none
-   */
-  readonly storeNeeds?: readonly StoreNeed[] | undefined
-  /**
-   * Runs in sub-agents as well, outside their own middleware, unless one of those has the same
-   * `role`, or without a role the same `name`.
-   * @default false
-   */
-  readonly inherited?: boolean | undefined
-  /** Finds a tool that it had added to a run before a pause. @default none */
-  findTool?(name: string): ToolDefinition | undefined
-  /**
-   * Returns warnings about a run that would not do what the options of the middleware say, for `explain()`.
-   * @default none
-   */
-  review?(plan: RunPlan): readonly string[]
   /**
    * Handles one run. Calls `callNext()` to run everything inside, or sets `context.result`. A response or text
    * that it returns counts as if it were assigned there, unless `callNext()` resolved to it.

@@ -1,4 +1,3 @@
-import type { StoreNeed } from '../store/store-needs.ts'
 import type {
   ChatResponse,
   ChatResponseInit,
@@ -9,8 +8,7 @@ import type { ResponseStream } from '../stream/response-stream.ts'
 import type { UpdateTransformer } from '../stream/update-transformer.ts'
 import type { ChatOptions, FormatOption } from './chat-options.ts'
 import type { RunEventInit } from './events.ts'
-import type { CallNext, FunctionMiddleware, Returned, RunContext, ToolDefinition } from './run.ts'
-import type { RunPlan } from './run-plan.ts'
+import type { CallNext, FunctionMiddleware, MiddlewareBase, Returned, RunContext } from './run.ts'
 
 /** The complete input of one model call. */
 export interface ChatRequest {
@@ -137,40 +135,14 @@ export interface ChatContext<Data = unknown> {
 }
 
 /** A middleware around every model call. */
-export interface ChatMiddleware {
+export interface ChatMiddleware extends MiddlewareBase {
   readonly level: 'chat'
-  /** Unique name among the chat middleware, for errors and logs. */
-  readonly name: string
-  /**
-   * Kind of middleware, such as `retry`. `explain` knows the recommended order of the common ones.
-   * @default none
-   */
-  readonly role?: string | undefined
-  /**
-   * Parts of the agent's store that the middleware needs. Creating an agent whose store lacks one
-   * throws.
-   * @default none
-   */
-  readonly storeNeeds?: readonly StoreNeed[] | undefined
   /**
    * Roles of middleware that must stand outside this one, because it passes content on by itself, such as to
    * a model of its own. Creating an agent with one of them further inside throws.
    * @default none
    */
   readonly inside?: readonly string[] | undefined
-  /**
-   * Runs in sub-agents as well, outside their own middleware, unless one of those has the same
-   * `role`, or without a role the same `name`.
-   * @default false
-   */
-  readonly inherited?: boolean | undefined
-  /** Finds a tool that it had added to a run before a pause. @default none */
-  findTool?(name: string): ToolDefinition | undefined
-  /**
-   * Returns warnings about a run that would not do what the options of the middleware say, for `explain()`.
-   * @default none
-   */
-  review?(plan: RunPlan): readonly string[]
   /**
    * Handles one model call. Calls `callNext()` to run everything inside, or sets `context.result`. A response or
    * text that it returns counts as if it were assigned there, unless `callNext()` resolved to it.

@@ -317,10 +317,9 @@ export type CallNext<Result> = () => Promise<Result>
  */
 export type Returned<Result> = Result | void | Promise<Result | void>
 
-/** A middleware around every tool call. */
-export interface FunctionMiddleware {
-  readonly level: 'function'
-  /** Unique name among the function middleware, for errors and logs. */
+/** Properties of middleware of every level. */
+export interface MiddlewareBase {
+  /** Unique name among the middleware of its level, for errors and logs. */
   readonly name: string
   /**
    * Kind of middleware, such as `retry`. `explain` knows the recommended order of the common ones.
@@ -346,6 +345,11 @@ export interface FunctionMiddleware {
    * @default none
    */
   review?(plan: RunPlan): readonly string[]
+}
+
+/** A middleware around every tool call. */
+export interface FunctionMiddleware extends MiddlewareBase {
+  readonly level: 'function'
   /**
    * Handles one tool call. Calls `callNext()` to run everything inside, or sets `context.result`. A value that it
    * returns counts as if it were assigned there, unless `callNext()` resolved to it.

@@ -184,7 +184,7 @@ class FunctionLoop {
 
   async #iterate(edits: IterationEdits): Promise<RunEnding | undefined> {
     const run = this.#run
-    const { config } = this.#input
+    const { config, signal } = this.#input
     if (run.progress.cancellations > this.#cancellations) throw superseded()
     if (run.stopped !== undefined) return this.#stop([])
     if (run.control?.mode !== undefined) return cancelledPause
@@ -194,7 +194,11 @@ class FunctionLoop {
     const response = await (call === undefined
       ? this.#say(given!, 'response')
       : this.#input.callModel(call))
-    this.#take(response, call === undefined)
+    if (call !== undefined) {
+      ;(signal ?? run).throwIfAborted()
+      run.journal.record({ kind: 'response', messages: response.messages })
+    }
+    this.#last = response
     const { levels } = run.progress
     const said = levels ? await this.#revised(response, levels) : response.messages
     const calls = openCalls(said)
@@ -294,17 +298,6 @@ class FunctionLoop {
     if (passed === undefined) addAll(run, answer.messages, kind)
     else run.journal.record({ kind, messages: passed.messages })
     return passed ?? answer
-  }
-
-  /** Accepts the model's response, or its replacement. */
-  #take(response: ChatResponse, isGiven: boolean): void {
-    const run = this.#run
-    const { signal } = this.#input
-    if (!isGiven) {
-      ;(signal ?? run).throwIfAborted()
-      run.journal.record({ kind: 'response', messages: response.messages })
-    }
-    this.#last = response
   }
 
   async #work(id: string, batch: Batch): Promise<RunEnding | undefined> {

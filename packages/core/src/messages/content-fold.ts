@@ -112,7 +112,7 @@ export function continues(content: Content, next: Content): boolean {
 const ofTheWhole = ['annotations', 'providerData', 'protected']
 
 /** The field that holds the text of a content, if it has one. */
-export function textField({ type }: Content): 'text' | 'arguments' | undefined {
+function textField({ type }: Content): 'text' | 'arguments' | undefined {
   if (type === 'text' || type === 'reasoning' || type === 'refusal') return 'text'
   return type === 'function-call' ? 'arguments' : undefined
 }

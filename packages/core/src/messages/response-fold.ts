@@ -140,11 +140,11 @@ export class ResponseFold {
     return (
       open === undefined ||
       open.role === 'tool' ||
-      isOther(update.messageId, open.id) ||
-      isOther(update.role, open.role) ||
-      isOther(update.createdAt, open.fields.createdAt) ||
-      isOther(update.responseId, facts.id) ||
-      isOther(update.model, facts.model) ||
+      (update.messageId ?? open.id) !== open.id ||
+      (update.role ?? open.role) !== open.role ||
+      (update.createdAt ?? open.fields.createdAt) !== open.fields.createdAt ||
+      (update.responseId ?? facts.id) !== facts.id ||
+      (update.model ?? facts.model) !== facts.model ||
       (update.finishReason ??
         update.usage ??
         update.metadata ??
@@ -254,10 +254,6 @@ function isPlainText(content: Content): content is TextContent {
     (content.annotations ?? content.metadata ?? content.origin ?? content.providerData) ===
       undefined
   )
-}
-
-function isOther(value: unknown, told: unknown): boolean {
-  return value !== undefined && value !== told
 }
 
 function isResult({ type }: Content): boolean {

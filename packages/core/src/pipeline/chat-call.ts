@@ -10,7 +10,7 @@ import { isProviderError } from '../contract/provider-error.ts'
 import type { ToolDefinition } from '../contract/run.ts'
 import { isTermination } from '../contract/termination.ts'
 import type { ChatResponse, ChatResponseInit } from '../messages/chat-response.ts'
-import { contentFields, toChatResponse, toUpdates } from '../messages/chat-response.ts'
+import { contentFields, toChatResponse } from '../messages/chat-response.ts'
 import type { Message } from '../messages/message.ts'
 import type { Run } from '../run/run.ts'
 import type { TransformPipeline } from '../stream/transform-pipeline.ts'
@@ -178,10 +178,6 @@ export class ChatCall extends ContentCall<ChatResponse> {
     return { ...own, messages, functionCalls: contentFields(messages).functionCalls }
   }
 
-  protected updatesOf(result: ChatResponse): Iterable<AgentResponseUpdate> {
-    return toUpdates(result)
-  }
-
   refold(result: ChatResponse, fold: ResponseFold): ChatResponse {
     const { raw: _raw, value, ...kept } = result
     const response = fold.response(kept)
@@ -190,6 +186,7 @@ export class ChatCall extends ContentCall<ChatResponse> {
 }
 
 export class ChatView extends ContentView<ChatResponse, ChatCall> implements ChatContext {
+  declare inputs: ChatCallInput
   declare client: ChatClient
 
   derive(): this {
@@ -225,9 +222,10 @@ export const callRestart: AgentResponseUpdate = Object.freeze({ contents: [], re
 
 /** The innermost handler of a model call: reads the context, calls the provider, counts what it cost. */
 export function callClient(context: ChatView): void | Promise<void> {
-  const { call, client } = context
+  const { call } = context
   const { run } = call
-  const format = (call.requestedFormat = context.options.responseFormat)
+  const { client, options } = context.inputs
+  const format = (call.requestedFormat = options.responseFormat)
   const model = run.journal.take('model')
   if (model !== undefined) {
     run.progress.beginRequest(call, client.provider, format)
@@ -240,7 +238,7 @@ export function callClient(context: ChatView): void | Promise<void> {
 
 function requestOf({ call, inputs, ownSignal }: ChatView): ChatRequest {
   const { run } = call
-  const { client, messages, instructions, options } = inputs as ChatCallInput
+  const { client, messages, instructions, options } = inputs
   const { offered: visible } = run.tools
   const isSame = call.shown === visible || options.tools === undefined
   const current = isSame ? options : withoutRemoved(options, call.shown, visible)

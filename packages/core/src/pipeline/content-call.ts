@@ -3,6 +3,7 @@ import type { ChatOptions, ResponseFormat } from '../contract/chat-options.ts'
 import type { AgentResponseUpdate } from '../contract/outcome.ts'
 import { withoutPartial } from '../contract/provider-error.ts'
 import type { ChatResponse } from '../messages/chat-response.ts'
+import { toUpdates } from '../messages/chat-response.ts'
 import type { Message } from '../messages/message.ts'
 import { withAuthor } from '../messages/message.ts'
 import { normalizeResponse } from '../messages/normalize-response.ts'
@@ -144,7 +145,7 @@ export abstract class ContentCall<Result extends ChatResponse> implements Pipeli
     const { generation } = this
     const fold = new ResponseFold(this.run.ids)
     const pipeline = this.open(depth, fold)
-    const driving = this.run.sink.drive(this.updatesOf(plain), pipeline)
+    const driving = this.run.sink.drive(toUpdates(plain), pipeline)
     return this.run.unlessAborted(driving, signal).then(() => {
       if (generation === this.generation)
         this.settle(pipeline.changed ? this.refold(plain, fold) : plain)
@@ -217,7 +218,6 @@ export abstract class ContentCall<Result extends ChatResponse> implements Pipeli
   protected abstract get next(): TransformPipeline<AgentResponseUpdate> | undefined
   /** Update that tells a consumer to discard this call's updates. */
   protected abstract get restartUpdate(): AgentResponseUpdate
-  protected abstract updatesOf(result: Result): Iterable<AgentResponseUpdate>
   /** `result` with the content that came through the transforms. */
   abstract refold(result: Result, fold: ResponseFold): Result
 }

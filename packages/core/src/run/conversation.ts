@@ -32,8 +32,8 @@ export class RunConversation implements RunMessages {
   /** Effects of this run whose messages were taken back. */
   #done: readonly Message[] = none
   /** Ids of the messages of this run, and of those that no model has read. */
-  #current: readonly string[] = none
-  #unread: readonly string[] = none
+  #current: string[] = []
+  #unread: string[] = []
   /** True once `begin` was called. */
   begun = false
   /** Depth of the agent middleware that runs before the loop begins. */
@@ -132,19 +132,14 @@ export class RunConversation implements RunMessages {
 
   /** Adds the response of a model, which has read everything before it. */
   respond(messages: readonly Message[]): void {
-    this.#append(messages)
-    this.#unread = none
+    this.add(messages)
+    this.#unread = []
   }
 
   add(messages: readonly Message[]): void {
-    this.#append(messages)
-    this.#unread = [...this.#unread, ...messages.map(idOf)]
-  }
-
-  #append(messages: readonly Message[]): void {
     this.#added = [...this.#added, ...messages]
-    this.#current = [...this.#current, ...messages.map(idOf)]
     this.#all = Object.freeze([...this.#all, ...messages])
+    this.#join(messages)
   }
 
   /** Replaces the message with the same id. */
@@ -237,8 +232,10 @@ export class RunConversation implements RunMessages {
   }
 
   #join(messages: readonly Message[]): void {
-    this.#current = [...this.#current, ...messages.map(idOf)]
-    this.#unread = [...this.#unread, ...messages.map(idOf)]
+    for (const { id } of messages) {
+      this.#current.push(id)
+      this.#unread.push(id)
+    }
   }
 
   /** Replaces the conversation. New messages behind those from before the run belong to the run. */

@@ -37,8 +37,21 @@ import { LoopProgress } from './loop-progress.ts'
 import type { RunControl } from './run-control.ts'
 import { StateCells } from './state.ts'
 
+/** Settings of a run by its caller. */
+export interface RunCaller {
+  readonly signal?: AbortSignal | undefined
+  readonly parent?: RunContext | undefined
+  readonly data?: unknown
+  readonly tenant?: string | undefined
+  readonly principal?: string | undefined
+  readonly onEvent?: ((event: RunEvent) => void) | undefined
+  readonly onRequest?: ((event: RunEvent & { readonly id: string }) => unknown) | undefined
+  readonly onCheckpoint?: ((checkpoint: Checkpoint) => void | Promise<void>) | undefined
+  readonly control?: RunControl | undefined
+}
+
 /** Settings of a run. */
-export interface RunInit {
+export interface RunInit extends RunCaller {
   readonly sink: UpdateSink<AgentResponseUpdate>
   /** Input of the run. @default none */
   readonly input?: readonly Message[] | undefined
@@ -47,21 +60,12 @@ export interface RunInit {
   readonly id?: string | undefined
   readonly agentName?: string | undefined
   readonly session?: Session | undefined
-  readonly signal?: AbortSignal | undefined
-  readonly parent?: RunContext | undefined
   /** Middleware of the run. */
   readonly middlewares?: readonly Middleware[] | undefined
   /** True if the parent adds the usage itself, from the response. */
   readonly isGuest?: boolean | undefined
-  readonly data?: unknown
-  readonly tenant?: string | undefined
-  readonly principal?: string | undefined
   readonly store?: KeyValueStore | undefined
   readonly storeTimeoutMs?: number | undefined
-  readonly onEvent?: ((event: RunEvent) => void) | undefined
-  readonly onRequest?: ((event: RunEvent & { readonly id: string }) => unknown) | undefined
-  readonly onCheckpoint?: ((checkpoint: Checkpoint) => void | Promise<void>) | undefined
-  readonly control?: RunControl | undefined
   readonly signer?: CheckpointSigner | undefined
   readonly clock?: Clock | undefined
   readonly random?: (() => number) | undefined
@@ -121,7 +125,8 @@ export class Run implements RunContext {
   /** True if the run stops because a transform of an agent middleware has ended its updates. */
   updatesEnded = false
   readonly #init: RunInit
-  #keepStep: RunInit['onCheckpoint']
+  readonly #caller: RunCaller
+  #keepStep: RunCaller['onCheckpoint']
   /** Values that `perRun` has made. */
   kept: Map<object, object> | undefined
   #id: string | undefined
@@ -139,18 +144,19 @@ export class Run implements RunContext {
   readonly #onToolEdit = (what: string): void => this.progress.noteEdit(`run.tools.${what}()`)
   readonly #onRewrite = (): void => this.progress.noteEdit('run.messages.rewrite()')
 
-  constructor(init: RunInit) {
-    const { parent } = init
+  constructor(init: RunInit, caller: RunCaller = init) {
+    const { parent, signal, control, onCheckpoint } = caller
     this.#init = init
+    this.#caller = caller
     this.#id = init.id
     this.agentName = init.agentName
     this.session = init.session
     this.parent = parent
     this.middlewares = init.middlewares ?? (parent as Run | undefined)?.middlewares ?? none
     this.depth = parent === undefined ? 0 : parent.depth + 1
-    this.data = init.data
-    this.tenant = init.tenant ?? parent?.tenant
-    this.principal = init.principal ?? parent?.principal
+    this.data = caller.data
+    this.tenant = caller.tenant ?? parent?.tenant
+    this.principal = caller.principal ?? parent?.principal
     this.store = init.store ?? parent?.store
     this.storeTimeoutMs = init.storeTimeoutMs
     this.clock = init.clock ?? parent?.clock ?? systemClock
@@ -158,10 +164,10 @@ export class Run implements RunContext {
     this.ids = init.ids ?? (parent as Run | undefined)?.ids ?? platformIds
     this.sink = init.sink
     this.fallbackText = init.fallbackText
-    this.control = init.control
-    this.abortable = init.sink.streaming || (init.signal ?? init.control) !== undefined
-    this.#keepStep = init.onCheckpoint
-    this.keepsSteps = init.onCheckpoint !== undefined
+    this.control = control
+    this.abortable = init.sink.streaming || (signal ?? control) !== undefined
+    this.#keepStep = onCheckpoint
+    this.keepsSteps = onCheckpoint !== undefined
     this.input = init.input ?? none
     this.journal = new Journal()
     this.messages = this.journal.messages
@@ -295,7 +301,7 @@ export class Run implements RunContext {
 
   /** Each step goes to `keep` first. Whoever lost it may abort the run. */
   keepSteps(keep: (checkpoint: Checkpoint) => Promise<void>): void {
-    const { onCheckpoint } = this.#init
+    const { onCheckpoint } = this.#caller
     this.keepsSteps = this.abortable = true
     this.#keepStep = async (checkpoint) => {
       await keep(checkpoint)
@@ -331,8 +337,8 @@ export class Run implements RunContext {
 
   /** Begins to listen to the caller's signal. */
   begin(): void {
-    this.#init.control?.attach(this)
-    const outer = this.#init.signal
+    this.control?.attach(this)
+    const outer = this.#caller.signal
     if (outer !== undefined) this.#unlink = onAbort(outer, (reason) => this.abort(reason))
   }
 
@@ -340,7 +346,7 @@ export class Run implements RunContext {
   release(): void {
     this.progress.end()
     this.messages.onEdit = this.#onRewrite
-    this.#init.control?.detach(this)
+    this.control?.detach(this)
     this.#unlink?.()
   }
 
@@ -370,7 +376,7 @@ export class Run implements RunContext {
   }
 
   get #eventsOf(): RunEvents {
-    return (this.#events ??= new RunEvents(this, this.#init))
+    return (this.#events ??= new RunEvents(this, this.#caller))
   }
 
   emit(event: RunEventInit): void {

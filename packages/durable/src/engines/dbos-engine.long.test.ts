@@ -6,18 +6,17 @@ import { Client } from 'pg'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { describeWithPostgres, postgresUrl } from '../../../../tests/support/real-postgres.ts'
 import type { TestedEngine, WorkflowAnswer } from '../testing/killed-workers.test-helper.ts'
-import { surviveKills, Workers } from '../testing/killed-workers.test-helper.ts'
-import { answersTo } from '../testing/random-run.test-helper.ts'
+import { surviveKills, surviveKillsAtEveryStep } from '../testing/killed-workers.test-helper.ts'
 import { runDurably } from '../run/run-durably.ts'
 import { answerDbos, dbos, requestsOfDbos } from './dbos-engine.ts'
 
 const runs = Number(process.env['DURABLE_RUNS'] ?? 100)
+const runsAtEveryStep = Number(process.env['DURABLE_RUNS'] ?? 200)
 
 describeWithPostgres('dbos', () => {
   const database = `lamella_dbos_${process.pid}`
   const url = Object.assign(new URL(postgresUrl), { pathname: `/${database}` }).href
   const program = join(import.meta.dirname, 'dbos-process.test-helper.ts')
-  const workers = new Workers(program, { url }, runs)
 
   async function inServer(sql: string): Promise<void> {
     const server = new Client({ connectionString: postgresUrl })
@@ -35,7 +34,6 @@ describeWithPostgres('dbos', () => {
   }, 60_000)
 
   afterAll(async () => {
-    await workers.close()
     await inServer(`DROP DATABASE IF EXISTS ${database} WITH (FORCE)`)
   })
 
@@ -64,33 +62,52 @@ describeWithPostgres('dbos', () => {
     await DBOS.shutdown()
   }, 60_000)
 
-  it('runs on two workers that are killed end with the right answer, each effect once', async () => {
-    const client = await DBOSClient.create({ systemDatabaseUrl: url })
-    const engine: TestedEngine = {
+  /** An engine whose workflows have these names. */
+  function engineOf(client: DBOSClient, name: string): TestedEngine {
+    return {
+      program,
+      orders: { url },
       async begin(seeds) {
         await client.registerQueue('runs', { minPollingIntervalMs: 100 })
         const begun = seeds.map(async (seed) => {
           const options = {
             queueName: 'runs',
             workflowName: 'answer',
-            workflowID: `run-${seed}`,
+            workflowID: `${name}-${seed}`,
             appVersion: '1',
           }
           return (await client.enqueue(options, seed)).workflowID
         })
         return Promise.all(begun)
       },
-      async answerRequests(workflows) {
-        for (const workflow of workflows) {
-          const requests = await requestsOfDbos(client, workflow).catch(() => [])
-          for (const [id, answer] of Object.entries(answersTo(requests)))
-            await answerDbos(client, workflow, id, answer)
-        }
-      },
+      tell: ({ workflow, id, answer }) => answerDbos(client, workflow, id, answer),
       answer: (workflow) => client.retrieveWorkflow<WorkflowAnswer>(workflow).getResult(),
     }
+  }
 
-    expect(await surviveKills(engine, workers, runs)).toBeGreaterThan(5)
+  it('runs that are killed at every step end with the right answer, each effect once', async () => {
+    const client = await DBOSClient.create({ systemDatabaseUrl: url })
+
+    expect(
+      await surviveKillsAtEveryStep(engineOf(client, 'killed'), runsAtEveryStep),
+    ).toBeGreaterThan(20)
+
+    await client.destroy()
+  }, 900_000)
+
+  it('runs on two workers that are killed end with the right answer, each effect once', async () => {
+    const client = await DBOSClient.create({ systemDatabaseUrl: url })
+    const engine = engineOf(client, 'run')
+    const tell: TestedEngine['tell'] = async (asked) => {
+      // The one who answers sees the request.
+      let open: readonly string[] = []
+      while (!open.includes(asked.id)) {
+        open = (await requestsOfDbos(client, asked.workflow)).map(({ id }) => id)
+      }
+      await engine.tell(asked)
+    }
+
+    expect(await surviveKills({ ...engine, tell }, runs)).toBeGreaterThan(5)
 
     await client.destroy()
   }, 900_000)

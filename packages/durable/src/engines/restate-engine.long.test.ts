@@ -1,7 +1,7 @@
 import type { ChildProcess } from 'node:child_process'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { createServer as createServerOfHttp2 } from 'node:http2'
 import { createRequire } from 'node:module'
 import type { Server } from 'node:net'
@@ -15,27 +15,25 @@ import { createEndpointHandler, service } from '@restatedev/restate-sdk'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { freePort } from '../../../../tests/support/free-port.ts'
 import type { TestedEngine, WorkflowAnswer } from '../testing/killed-workers.test-helper.ts'
-import { surviveKills, Workers } from '../testing/killed-workers.test-helper.ts'
+import { surviveKills, surviveKillsAtEveryStep } from '../testing/killed-workers.test-helper.ts'
 import { runDurably } from '../run/run-durably.ts'
 import { restate } from './restate-engine.ts'
 
 const runs = Number(process.env['DURABLE_RUNS'] ?? 100)
+const runsAtEveryStep = Number(process.env['DURABLE_RUNS'] ?? 200)
 
 describe('restate', () => {
   let server: RestateServer
-  let workers: Workers
+  let ports: readonly number[]
   let balancer: Server
 
   beforeAll(async () => {
-    const ports = [await freePort(), await freePort()]
-    const program = join(import.meta.dirname, 'restate-process.test-helper.ts')
-    workers = new Workers(program, { ports }, runs)
+    ports = [await freePort(), await freePort()]
     balancer = await balance(ports)
     server = await startRestate()
   })
 
   afterAll(async () => {
-    await workers.close()
     balancer.close()
     await server.close()
   })
@@ -78,14 +76,14 @@ describe('restate', () => {
 
     const same = await begin()
     started.isDown = false
-    const continued = await server.attach(same)
+    const continued = await server.output(same)
     const refusalsOfSame = [...refusals]
     const other = await begin()
     started.tools = []
     await until(() => refusals.length > 0)
     // The earlier deployment takes it over.
     Object.assign(started, { tools: [note], isDown: false })
-    const kept = await server.attach(other)
+    const kept = await server.output(other)
     worker.close()
 
     expect([continued, refusalsOfSame]).toEqual(['Done.', []])
@@ -94,34 +92,29 @@ describe('restate', () => {
     expect(kept).toBe('Done.')
   }, 60_000)
 
+  const engine = (): TestedEngine => ({
+    program: join(import.meta.dirname, 'restate-process.test-helper.ts'),
+    orders: { ports },
+    async begin(seeds) {
+      const { port } = balancer.address() as { port: number }
+      await server.register(`http://127.0.0.1:${port}`)
+      const begun = seeds.map((seed) => server.post('/assistant/answer/send', seed))
+      return (await Promise.all(begun)).map(
+        (body) => (body as { invocationId: string }).invocationId,
+      )
+    },
+    tell: async ({ address, answer }) => {
+      await server.post(`/restate/awakeables/${address}/resolve`, answer)
+    },
+    answer: (workflow) => server.output(workflow),
+  })
+
+  it('runs that are killed at every step end with the right answer, each effect once', async () => {
+    expect(await surviveKillsAtEveryStep(engine(), runsAtEveryStep)).toBeGreaterThan(20)
+  }, 900_000)
+
   it('runs on two workers that are killed end with the right answer, each effect once', async () => {
-    const known = new Set<string>()
-    const engine: TestedEngine = {
-      async begin(seeds) {
-        const { port } = balancer.address() as { port: number }
-        await server.register(`http://127.0.0.1:${port}`)
-        const begun = seeds.map((seed) => server.post('/assistant/answer/send', seed))
-        return (await Promise.all(begun)).map(
-          (body) => (body as { invocationId: string }).invocationId,
-        )
-      },
-      async answerRequests() {
-        const file = join(workers.folder, 'asked.jsonl')
-        if (!existsSync(file)) return
-        for (const line of readFileSync(file, 'utf8').split('\n').slice(0, -1)) {
-          const { awakeableId, answer } = JSON.parse(line)
-          if (known.has(awakeableId)) continue
-          await server.post(`/restate/awakeables/${awakeableId}/resolve`, answer)
-          known.add(awakeableId)
-        }
-      },
-      answer: (workflow) => server.attach(workflow),
-    }
-
-    expect(await surviveKills(engine, workers, runs)).toBeGreaterThan(5)
-
-    // No pass came to another step than the one before.
-    expect(existsSync(join(workers.folder, 'problems.txt'))).toBe(false)
+    expect(await surviveKills(engine(), runs)).toBeGreaterThan(5)
   }, 900_000)
 })
 
@@ -158,9 +151,12 @@ async function balance(ports: readonly number[]): Promise<Server> {
 interface RestateServer {
   register(uri: string): Promise<void>
   post(path: string, body: unknown): Promise<unknown>
-  attach(invocation: string): Promise<WorkflowAnswer>
+  output(invocation: string): Promise<WorkflowAnswer>
   close(): Promise<void>
 }
+
+/** Status of an invocation that has not ended. */
+const notReady = 470
 
 /** Starts the server of the package `@restatedev/restate-server` in a folder of its own. */
 async function startRestate(): Promise<RestateServer> {
@@ -176,6 +172,9 @@ async function startRestate(): Promise<RestateServer> {
       RESTATE_DISABLE_TELEMETRY: 'true',
       RESTATE_INGRESS__BIND_PORT: `${ingress}`,
       RESTATE_ADMIN__BIND_PORT: `${admin}`,
+      // A worker that is down is no reason to pause.
+      RESTATE_DEFAULT_RETRY_POLICY__MAX_ATTEMPTS: 'unlimited',
+      RESTATE_DEFAULT_RETRY_POLICY__INITIAL_INTERVAL: '100ms',
       RESTATE_DEFAULT_RETRY_POLICY__MAX_INTERVAL: '500ms',
     },
   })
@@ -199,8 +198,14 @@ async function startRestate(): Promise<RestateServer> {
   return {
     register: (uri) => untilItWorks(async () => (await at(admin, '/deployments', { uri })).ok),
     post: async (path, body) => ok(await at(ingress, path, body)),
-    attach: async (invocation) =>
-      (await ok(await at(ingress, `/restate/invocation/${invocation}/attach`))) as WorkflowAnswer,
+    async output(invocation) {
+      for (;;) {
+        const response = await at(ingress, `/restate/invocation/${invocation}/output`)
+        if (response.status !== notReady) return (await ok(response)) as WorkflowAnswer
+        await response.text()
+        await new Promise((resolve) => setTimeout(resolve, 200))
+      }
+    },
     async close() {
       const exit = once(child, 'exit')
       child.kill('SIGTERM')

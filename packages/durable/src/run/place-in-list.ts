@@ -31,6 +31,7 @@ export function withDurable(
   return all
 }
 
-function flat(list: MiddlewareInput): Middleware[] {
+/** Returns the middleware of nested lists. */
+export function flat(list: MiddlewareInput): Middleware[] {
   return Array.isArray(list) ? list.flatMap(flat) : [list as Middleware]
 }

@@ -2,7 +2,7 @@ import type { AgentResponse } from '@lamella/core'
 import { Agent, memoryStore, tool } from '@lamella/core'
 import { toSSE } from '@lamella/serve'
 import { callFunction, scriptedClient } from '@lamella/testing'
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { FakeWorkflow } from '../testing/fake-workflow.test-helper.ts'
 import { storedUpdates } from '../updates/stored-updates.ts'
 import { runDurably } from './run-durably.ts'
@@ -31,6 +31,28 @@ test('a page that reloads during a deployment reads the answer to its end', asyn
     expect(events.split('event: restart').at(-1)).toContain('sunny.')
     expect(events).toMatch(/event: done\ndata: .*"completed"/)
   }
+})
+
+test('a pass that takes over a long answer finds its end in few steps', async () => {
+  const store = memoryStore()
+  const words = Array.from({ length: 300 }, (_, at) => `${at} `)
+  const client = scriptedClient(() => ({ updates: words, delayMs: 1 }))
+  const workflow = new FakeWorkflow()
+  const pass = (): Promise<AgentResponse | 'killed'> => {
+    const updates = storedUpdates(store, { flushMs: 0 })
+    return workflow.pass((engine) =>
+      runDurably(new Agent({ client }), 'Go.', { ...engine, updates }),
+    )
+  }
+  await pass()
+  const [get, set] = [vi.spyOn(store, 'get'), vi.spyOn(store, 'compareAndSet')]
+
+  await pass()
+
+  const steps = get.mock.calls.length + set.mock.calls.length
+  const { text } = await storedUpdates(store).read('workflow-1').finalResponse()
+  expect(text).toBe(words.join(''))
+  expect(steps).toBeLessThan(40)
 })
 
 test('a run belongs to its user, and a reader gets no checkpoint', async () => {

@@ -1,10 +1,11 @@
-import type { AgentResponse, MessageInput, RunOptions, ToolDefinition } from '@lamella/core'
+import type { AgentResponse, MessageInput, RunOptions } from '@lamella/core'
 import { Agent } from '@lamella/core'
 import { wrongOption } from '@lamella/core/authoring'
 import type { DurableOptions } from '../steps/durable.ts'
 import { durableIn } from '../steps/durable.ts'
 import type { StoredUpdates } from '../updates/stored-updates.ts'
 import { withDurable } from './place-in-list.ts'
+import { toolFinders } from './tool-finders.ts'
 import { WorkflowScope } from './workflow-scope.ts'
 
 /**
@@ -40,10 +41,9 @@ export async function runDurably<Data, Value>(
   const { id, wait } = engine
   const write = updates && (await beginUpdates(updates, id, options))
   const { step, within, clock, random } = await WorkflowScope.begin(engine)
-  const findTool = (name: string): ToolDefinition | undefined =>
-    finders.map((each) => each.findTool?.(name)).find((found) => found !== undefined)
-  const middleware = withDurable(agent.middleware, durableIn({ ...steps, step }, within, findTool))
-  const finders = [options, ...middleware]
+  const tools = toolFinders(options)
+  const pieces = durableIn({ ...steps, step }, within, tools.find)
+  const middleware = withDurable(agent.middleware, [tools.middleware, ...pieces])
   // An agent has its options as properties.
   // oxlint-disable-next-line typescript/no-misused-spread
   const inWorkflow = new Agent<Data>({ ...agent, middleware, clock, random })

@@ -68,7 +68,8 @@ export async function toolStep(
   if (stored?.kind === 'left') await steps.redo(name, callNext)
   else if (stored !== undefined) {
     tell(context.run, { restored: name, by: stored.by })
-    if (stored.tools !== undefined) changeAgain(context.tools, stored.tools, steps.findTool)
+    if (stored.tools !== undefined)
+      changeAgain(context.tools, stored.tools, (tool) => steps.findTool(tool, context.run))
     restoreTool(context, stored)
   }
 }

@@ -113,6 +113,41 @@ describe('durable', () => {
     ])
   })
 
+  test('a restored call of a sub-agent finds what its own middleware has added', async () => {
+    const extra = tool({ name: 'extra', description: 'Helps.', execute: () => 'helped' })
+    const open = tool({
+      name: 'open',
+      description: 'Opens.',
+      execute: (_, context) => {
+        context.addTools(extra)
+        return 'opened'
+      },
+    })
+    const inner = scriptedClient(({ messages }) =>
+      messages.length === 1 ? callFunction('open', {}, 'call_2') : 'Opened.',
+    )
+    const finder = {
+      ...agentMiddleware('finder', (_, callNext) => callNext()),
+      findTool: (name: string) => (name === 'extra' ? extra : undefined),
+    }
+    const helper = new Agent({ name: 'helper', client: inner, tools: [open], middleware: finder })
+    const client = scriptedClient(({ messages }) =>
+      messages.length === 1 ? callFunction('helper', { task: 'Open.' }, 'call_1') : 'Done.',
+    )
+    const agent = new Agent({ client, tools: [agentTool(helper)] })
+    const workflow = new FakeWorkflow()
+    const names = (): readonly string[] => workflow.steps.map((step) => step!.name)
+    const pass = (killAt?: number): Promise<unknown> =>
+      workflow.pass((engine) => runDurably(agent, 'Go.', engine), { killAt })
+
+    await pass(13)
+    expect(names().at(-1)).toBe('helper call_1/tool open call_2')
+    await pass()
+
+    const tools = inner.requests.map(({ options }) => options.tools?.map(({ name }) => name))
+    expect(tools).toEqual([['open'], ['open', 'extra']])
+  })
+
   test('steps have names that stay', async () => {
     const { agent } = setUp([callFunction('note'), 'Done.'])
     const workflow = new FakeWorkflow()

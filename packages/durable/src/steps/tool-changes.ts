@@ -3,8 +3,8 @@ import { LamellaError } from '@lamella/core'
 
 type RunTools = RunContext['tools']
 
-/** Finds a tool that a call of an earlier pass has added. */
-export type FindTool = (name: string) => ToolDefinition | undefined
+/** Finds a tool that a call of a run has added in an earlier pass. */
+export type FindTool = (name: string, run: RunContext) => ToolDefinition | undefined
 
 /** Changes that a tool call made to the tools of its run, by name. */
 export interface ToolChanges {
@@ -38,7 +38,7 @@ export function changesSince(tools: RunTools): () => ToolChanges | undefined {
 export function changeAgain(
   tools: RunTools,
   { added, removed, shown, hidden }: ToolChanges,
-  find: FindTool,
+  find: (name: string) => ToolDefinition | undefined,
 ): void {
   tools.add(...added.map((name) => tools.get(name) ?? find(name) ?? missing(name)))
   tools.remove(...removed)

@@ -1,7 +1,8 @@
-import { appendFileSync, existsSync, readFileSync } from 'node:fs'
+import { appendFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { KeyValueStore } from '@lamella/core'
 import { sqliteStore } from '@lamella/store-sqlite'
+import { linesOf } from './person.test-helper.ts'
 import type { World } from './random-run.test-helper.ts'
 
 /** A line of what has happened, in a file that outlives the process. */
@@ -48,10 +49,5 @@ export class FileWorld {
 
 /** All that has happened in a folder, in order. */
 export function happenedIn(folder: string): readonly Line[] {
-  const file = join(folder, 'happened.jsonl')
-  if (!existsSync(file)) return []
-  return readFileSync(file, 'utf8')
-    .split('\n')
-    .filter(Boolean)
-    .map((line) => JSON.parse(line) as Line)
+  return linesOf<Line>(folder, 'happened')
 }

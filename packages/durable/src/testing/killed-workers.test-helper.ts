@@ -1,13 +1,16 @@
 import type { ChildProcess } from 'node:child_process'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Usage } from '@lamella/core'
 import { expect } from 'vitest'
 import { storedUpdates } from '../updates/stored-updates.ts'
 import { FileWorld, happenedIn } from './file-world.test-helper.ts'
+import { gateLinesIn } from './kill-gate.test-helper.ts'
+import type { Asked } from './person.test-helper.ts'
+import { Person } from './person.test-helper.ts'
 import { expectedOf, tokensOfCall } from './random-run.test-helper.ts'
 import { readAsPage } from './read-as-page.test-helper.ts'
 
@@ -17,6 +20,8 @@ export interface WorkerOrders {
   readonly folder: string
   /** Events after which the process kills itself. */
   readonly killAfter?: number | undefined
+  /** Runs that a gate kills at every point. */
+  readonly gatedRuns?: number | undefined
 }
 
 /** Value that a workflow has returned. */
@@ -27,37 +32,50 @@ export interface WorkflowAnswer {
   readonly usage: Usage
 }
 
-/** Workflows of an engine, seen from outside of its workers. */
+/** An engine, seen from outside of its workers. */
 export interface TestedEngine {
+  /** Program of a worker, and what it needs to know. */
+  readonly program: string
+  readonly orders: object
   /** Begins a workflow for each seed. Resolves to their ids. */
   begin(seeds: readonly number[]): Promise<readonly string[]>
-  /** Answers the requests that wait, as a person does. */
-  answerRequests(workflows: readonly string[]): Promise<void>
+  /** Answers a request, as a person does. */
+  tell(asked: Asked): Promise<void>
   /** Resolves to what a workflow returns. */
   answer(workflow: string): Promise<WorkflowAnswer>
 }
 
-/** Two processes with a program. One that has ended is started again. */
-export class Workers {
+/** Processes with a program. One that has ended is started again. */
+class Workers {
   readonly folder: string = mkdtempSync(join(tmpdir(), 'lamella-durable-'))
-  readonly #program: string
-  readonly #orders: object
+  readonly #engine: TestedEngine
   readonly #living = new Set<ChildProcess>()
-  readonly #killAfter: () => number | undefined
   #isOver = false
-  kills = 0
 
-  constructor(program: string, orders: object, runs: number) {
-    this.#program = program
-    this.#orders = orders
-    const kills = 12 + Math.floor(runs / 50)
-    // Later ones live longer, so that the last runs meet kills too.
-    this.#killAfter = () => (this.kills < kills ? 10 + Math.floor(Math.random() * runs) : undefined)
+  constructor(engine: TestedEngine) {
+    this.#engine = engine
   }
 
-  /** Starts the processes. */
-  start(): void {
-    for (const worker of [0, 1]) void this.#keep(worker)
+  /** Keeps a process alive. `orders` gives each its orders, and `died` comes before the next one. */
+  async keep(
+    worker: number,
+    orders: () => Omit<WorkerOrders, 'worker' | 'folder'>,
+    died: (given: Omit<WorkerOrders, 'worker' | 'folder'>) => Promise<void> | void,
+  ): Promise<void> {
+    const { program, orders: known } = this.#engine
+    while (!this.#isOver) {
+      const given = orders()
+      const all = { ...known, ...given, worker, folder: this.folder }
+      const options = ['--conditions=@lamella/source', '--no-warnings']
+      const args = [...options, program, JSON.stringify(all)]
+      const child = spawn(process.execPath, args, { stdio: ['ignore', 'ignore', 'inherit'] })
+      this.#living.add(child)
+      // oxlint-disable-next-line no-await-in-loop
+      await once(child, 'exit')
+      this.#living.delete(child)
+      // oxlint-disable-next-line no-await-in-loop
+      await died(given)
+    }
   }
 
   async close(): Promise<void> {
@@ -70,54 +88,125 @@ export class Workers {
     await Promise.all(exits)
     rmSync(this.folder, { recursive: true })
   }
+}
 
-  async #keep(worker: number): Promise<void> {
-    while (!this.#isOver) {
-      const killAfter = this.#killAfter()
-      const orders = { ...this.#orders, worker, folder: this.folder, killAfter }
-      const options = ['--conditions=@lamella/source', '--no-warnings']
-      const args = [...options, this.#program, JSON.stringify(orders)]
-      const child = spawn(process.execPath, args, { stdio: ['ignore', 'ignore', 'inherit'] })
-      this.#living.add(child)
-      // oxlint-disable-next-line no-await-in-loop
-      await once(child, 'exit')
-      this.#living.delete(child)
-      if (killAfter !== undefined) this.kills++
+const seedsOf = (runs: number): readonly number[] => Array.from({ length: runs }, (_, at) => at + 1)
+
+/**
+ * Runs random agents in two workers that are killed at random: none is lost, each effect happens once, and a page that
+ * reads along has the answer. Returns the kills.
+ */
+export async function surviveKills(engine: TestedEngine, runs: number): Promise<number> {
+  const seeds = seedsOf(runs)
+  const most = 12 + Math.floor(runs / 50)
+  const workers = new Workers(engine)
+  const { folder } = workers
+  let kills = 0
+  // Later ones live longer, so that the last runs meet kills too.
+  const orders = (): Pick<WorkerOrders, 'killAfter'> => ({
+    killAfter: kills < most ? 10 + Math.floor(Math.random() * runs) : undefined,
+  })
+  const died = ({ killAfter }: Pick<WorkerOrders, 'killAfter'>): void =>
+    void (kills += killAfter === undefined ? 0 : 1)
+  for (const worker of [0, 1]) void workers.keep(worker, orders, died)
+  const over = new AbortController()
+  try {
+    const workflows = await engine.begin(seeds)
+    const updates = storedUpdates(new FileWorld(folder).store)
+    const pages = workflows.slice(0, 10).map((workflow) => readAsPage(updates, workflow))
+    const person = new Person(folder, engine.tell)
+    const answering = (async () => {
+      while (!over.signal.aborted) {
+        await person.answer()
+        await new Promise((resolve) => setTimeout(resolve, 100))
+      }
+    })()
+    const answers: WorkflowAnswer[] = []
+    for (const workflow of workflows) answers.push(await engine.answer(workflow))
+    over.abort()
+    await answering
+
+    for (const [at, page] of pages.entries()) {
+      const { text } = answers[at]!
+      expect(await page).toEqual({ text, ended: text })
     }
+    expectRight({ seeds, workflows, answers, folder })
+    return kills
+  } finally {
+    over.abort()
+    await workers.close()
   }
 }
 
 /**
- * Runs random agents in workers that are killed: none is lost, each effect happens once, and a page that reads along
- * has the answer. Returns the kills.
+ * Runs random agents in a worker that is killed at every step of every run, before the step's effect and between the
+ * effect and its record. Returns the kills.
  */
-export async function surviveKills(
-  engine: TestedEngine,
-  workers: Workers,
-  runs: number,
-): Promise<number> {
-  const seeds = Array.from({ length: runs }, (_, at) => at + 1)
-  workers.start()
-  const workflows = await engine.begin(seeds)
-  const updates = storedUpdates(new FileWorld(workers.folder).store)
-  const pages = workflows.slice(0, 10).map((workflow) => readAsPage(updates, workflow))
-  const over = new AbortController()
-  const person = (async () => {
-    while (!over.signal.aborted) {
-      await engine.answerRequests(workflows)
-      await new Promise((resolve) => setTimeout(resolve, 100))
-    }
-  })()
-  const answers: WorkflowAnswer[] = []
-  for (const workflow of workflows) answers.push(await engine.answer(workflow))
-  over.abort()
-  await person
-
-  for (const [at, page] of pages.entries()) {
-    const { text } = answers[at]!
-    expect(await page).toEqual({ text, ended: text })
+export async function surviveKillsAtEveryStep(engine: TestedEngine, runs: number): Promise<number> {
+  const seeds = seedsOf(runs)
+  const workers = new Workers(engine)
+  const { folder } = workers
+  const person = new Person(folder, engine.tell)
+  let kills = 0
+  const died = async (): Promise<void> => {
+    kills++
+    await person.answer()
   }
-  const happened = happenedIn(workers.folder)
+  void workers.keep(0, () => ({ gatedRuns: runs }), died)
+  try {
+    const workflows = await engine.begin(seeds)
+    const answers: WorkflowAnswer[] = []
+    for (const workflow of workflows) answers.push(await engine.answer(workflow))
+
+    expectRight({ seeds, workflows, answers, folder })
+    expectKilledAtEveryStep(workflows, folder)
+    return kills
+  } finally {
+    await workers.close()
+  }
+}
+
+/** Each step of each run was killed at both of its points, and none ran again once it was kept. */
+function expectKilledAtEveryStep(workflows: readonly string[], folder: string): void {
+  const lines = gateLinesIn(folder)
+  const happened = happenedIn(folder)
+  for (const workflow of workflows) {
+    const own = lines.filter((line) => line.workflow === workflow)
+    const of = (kind: string): readonly string[] =>
+      own.flatMap((line) => (line.kind === kind ? line.what : []))
+    const steps = new Set(of('kept'))
+    const deaths = new Set(of('died'))
+    // Every step was killed before its effect, and between its effect and its record.
+    const points = [...steps].flatMap((step) => [`before ${step}`, `after ${step}`])
+    expect(steps.size).toBeGreaterThan(2)
+    expect([...points, 'end'].filter((point) => !deaths.has(point))).toEqual([])
+    // None was entered once it was kept.
+    const kept = new Set<string>()
+    for (const { kind, what } of own) {
+      if (kind === 'kept') kept.add(what)
+      if (kind === 'entered')
+        expect([workflow, what, kept.has(what)]).toEqual([workflow, what, false])
+    }
+    // The cache knows a call of the outer model that was lost between its effect and its record.
+    const calls = happened.filter((line) => line.workflow === workflow && line.kind === 'answered')
+    const outer = calls.flatMap(({ what }) => (what.startsWith('model') ? what : []))
+    expect(outer).toHaveLength(new Set(outer).size)
+  }
+}
+
+/** The end of random runs. */
+interface EndedRuns {
+  readonly seeds: readonly number[]
+  readonly workflows: readonly string[]
+  readonly answers: readonly WorkflowAnswer[]
+  readonly folder: string
+}
+
+/** Each run has the right answer, and each effect happened once. */
+function expectRight({ seeds, workflows, answers, folder }: EndedRuns): void {
+  const happened = happenedIn(folder)
+  // No pass came to another step than the one before.
+  expect(existsSync(join(folder, 'problems.txt'))).toBe(false)
   for (const [at, seed] of seeds.entries()) {
     const workflow = workflows[at]!
     const { text, payments, tokens } = expectedOf(workflow, seed)
@@ -130,7 +219,6 @@ export async function surviveKills(
     expect(lostCalls >= 0 && Number.isInteger(lostCalls)).toBe(true)
     expect(repeatedAnswers(own)).toEqual([])
   }
-  return workers.kills
 }
 
 /** Model calls that were made again after something had followed them, so that their step was stored. */

@@ -96,7 +96,9 @@ export function storedUpdates(
         if (isOwn) await store.signals?.send(channelOf(workflowId), `${at}`).catch(() => {})
         return isOwn
       }
-      const writer = new UpdateWriter(append, flushMs, onError)
+      const isTaken = async (at: number): Promise<boolean> =>
+        (await store.get(place(at))) !== undefined
+      const writer = new UpdateWriter({ append, isTaken }, flushMs, onError)
       await writer.begin()
       return (stream) => writer.write(stream)
     },

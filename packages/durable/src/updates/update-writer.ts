@@ -18,9 +18,16 @@ export interface Batch {
   readonly entries: readonly Entry[]
 }
 
+/** Numbered places of batches in a store. */
+export interface BatchPlaces {
+  /** Writes a batch, unless its place is taken. */
+  append(at: number, batch: Batch): Promise<boolean>
+  readonly isTaken: (at: number) => Promise<boolean>
+}
+
 /** Writes the updates of one pass, several at once, in order. */
 export class UpdateWriter {
-  readonly #append: (at: number, batch: Batch) => Promise<boolean>
+  readonly #places: BatchPlaces
   readonly #flushMs: number
   readonly #onError: (error: unknown) => void
   readonly #pass: string = crypto.randomUUID()
@@ -30,12 +37,8 @@ export class UpdateWriter {
   #stopTimer: (() => void) | undefined
   #writing: Promise<void> = Promise.resolve()
 
-  constructor(
-    append: (at: number, batch: Batch) => Promise<boolean>,
-    flushMs: number,
-    onError: (error: unknown) => void,
-  ) {
-    this.#append = append
+  constructor(places: BatchPlaces, flushMs: number, onError: (error: unknown) => void) {
+    this.#places = places
     this.#flushMs = flushMs
     this.#onError = onError
   }
@@ -67,6 +70,19 @@ export class UpdateWriter {
     this.#stopTimer ??= callLater(systemClock, this.#flushMs, () => void this.#flush())
   }
 
+  /** Finds the first free place after one that is taken, in few steps: there are no gaps. */
+  async #endAfter(taken: number): Promise<number> {
+    const { isTaken } = this.#places
+    let free = taken + 1
+    for (let step = 1; await isTaken(free); step *= 2) [taken, free] = [free, free + step]
+    while (free - taken > 1) {
+      const middle = Math.floor((taken + free) / 2)
+      if (await isTaken(middle)) taken = middle
+      else free = middle
+    }
+    return free
+  }
+
   #flush(): Promise<void> {
     this.#stopTimer?.()
     this.#stopTimer = undefined
@@ -80,8 +96,10 @@ export class UpdateWriter {
     this.#waiting = []
     const batch = { pass: this.#pass, begins: this.#begins, entries }
     try {
-      // Earlier passes have written before.
-      while (!(await this.#append(this.#at, batch))) this.#at++
+      while (!(await this.#places.append(this.#at, batch))) {
+        // Earlier passes have written before.
+        this.#at = this.#begins ? await this.#endAfter(this.#at) : this.#at + 1
+      }
       this.#at++
       this.#begins = false
     } catch (error) {

@@ -55,7 +55,7 @@ export class RunConversation implements RunMessages {
     return this.begun ? this.#all : this.startOf(Infinity)
   }
 
-  /** What the middleware at `depth` starts from. */
+  /** Conversation that the middleware at `depth` starts from. */
   startOf(depth: number): readonly Message[] {
     const edits = (this.#lasting ?? []).filter((entry) => entry.depth < depth)
     return edits.reduce<readonly Message[]>(

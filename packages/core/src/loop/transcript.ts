@@ -71,9 +71,9 @@ export function directAnswer(
   { tools, messages: { all } }: Run,
   groupId: string,
 ): FunctionResultContent['contents'] | undefined {
+  if (!tools.mayReturnDirect) return undefined
   const { functionCalls } = contentFields(callGroup(all, groupId)?.messages ?? none)
   const direct = functionCalls.filter(({ name }) => tools.returnsDirect(name))
-  if (direct.length === 0) return undefined
   const { results } = matchResults(all)
   const found = direct.flatMap((call) => results.get(call) ?? [])
   return found.findLast((result) => result !== undefined && result.error === undefined)?.contents

@@ -102,6 +102,27 @@ it('asks a service over HTTP, such as Prompt Shields', async () => {
   expect([blocked.status, passed.status]).toEqual(['blocked', 'completed'])
 })
 
+it('asks a model that reads the beginning of a text alone about its pieces', async () => {
+  const detect = async (text: string) => [
+    { label: text.slice(0, 2_000).includes('configured') ? 'INJECTION' : 'SAFE', score: 0.9 },
+  ]
+  const assess: InjectionClassify['assess'] = async (text, { signal }) => {
+    let worst = 0
+    for (let start = 0; start < text.length; start += 1_000) {
+      signal.throwIfAborted()
+      const [first] = await detect(text.slice(start, start + 1_500))
+      worst = Math.max(worst, first?.label === 'SAFE' ? 1 - first.score : (first?.score ?? 0))
+    }
+    return worst
+  }
+  const long = 'The weather is fine today. '.repeat(800)
+
+  const blocked = await agentWith({ assess, threshold: 0.8 }).agent.run(long + attack)
+  const passed = await agentWith({ assess, threshold: 0.8 }).agent.run(long)
+
+  expect([blocked.status, passed.status]).toEqual(['blocked', 'completed'])
+})
+
 const harmless = (): number => 0
 
 it.each([

@@ -148,8 +148,6 @@ abstract class LoopCall<Result> implements PipelineCall<Result> {
     return undefined
   }
 
-  fail(): void {}
-
   cancelInside(error: unknown): void {
     this.run.progress.cancelLoop(error)
   }

@@ -71,9 +71,9 @@ export function directAnswer(
   { tools, messages: { all } }: Run,
   groupId: string,
 ): FunctionResultContent['contents'] | undefined {
+  if (!tools.mayReturnDirect) return undefined
   const { functionCalls } = contentFields(callGroup(all, groupId)?.messages ?? none)
   const direct = functionCalls.filter(({ name }) => tools.returnsDirect(name))
-  if (direct.length === 0) return undefined
   const { results } = matchResults(all)
   const found = direct.flatMap((call) => results.get(call) ?? [])
   return found.findLast((result) => result !== undefined && result.error === undefined)?.contents
@@ -161,13 +161,11 @@ export function loopResponse(
   run.progress.moveTo('run')
   const { id, finishReason, model, conversationId, metadata = {}, value } = last ?? {}
   const messages = [...run.messages.added]
-  const { text, functionCalls } = contentFields(messages)
   const { id: runId, usage, attempts } = run
   const response: AgentResponse = {
     id,
     messages,
-    text,
-    functionCalls,
+    ...contentFields(messages),
     usage,
     finishReason,
     model,

@@ -7,12 +7,16 @@ import type { Message } from './message.ts'
 
 /** Calls that this process must act on: not informational, and without a result in `messages`. */
 export function openCalls(messages: readonly Message[]): readonly FunctionCallContent[] {
-  const calls = messages.flatMap(({ contents }) => contents.filter(isLocalCall))
-  if (calls.length === 0) return none
-  // The response of a model has no results.
-  if (!messages.some(({ contents }) => contents.some(({ type }) => type === 'function-result'))) {
-    return calls
+  const calls: FunctionCallContent[] = []
+  let hasResults = false
+  for (const { contents } of messages) {
+    for (const content of contents) {
+      if (isLocalCall(content)) calls.push(content)
+      else hasResults ||= content.type === 'function-result'
+    }
   }
+  // The response of a model has no results.
+  if (calls.length === 0 || !hasResults) return calls
   const alone = unpaired(messages)
   return calls.filter((call) => alone.has(call))
 }

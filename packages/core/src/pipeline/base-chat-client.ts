@@ -13,7 +13,7 @@ import type { ResponseStream } from '../stream/response-stream.ts'
 import type { CallModel } from './chat-call.ts'
 import { composeModelCall } from './model-call.ts'
 import { getResponse } from './get-response.ts'
-import { sortClientMiddlewares } from './sort-middleware.ts'
+import { sortClientMiddlewares, sortMiddlewares } from './sort-middleware.ts'
 
 /** Options of every client. */
 export interface ChatClientOptions {
@@ -59,13 +59,7 @@ export abstract class BaseChatClient implements ChatClient {
     input: MessageInput,
     options: GetResponseOptions = {},
   ): Promise<ChatResponse> | ResponseStream<ChatResponseUpdate, ChatResponse> {
-    this.#callModel ??= composeModelCall(this.middleware.filter(isChatMiddleware))
+    this.#callModel ??= composeModelCall(sortMiddlewares(this.middleware, 'client').chat)
     return getResponse(this, this.#callModel, input, options)
   }
-}
-
-function isChatMiddleware(
-  middleware: ChatMiddleware | FunctionMiddleware,
-): middleware is ChatMiddleware {
-  return middleware.level === 'chat'
 }

@@ -13,11 +13,11 @@ export interface PipelineCall<Result> {
   /** Called when the innermost handler is done: completes the result that it gave. */
   read?(): void | Promise<void>
   /** Records which middleware threw an error, from the inside out. */
-  fail(error: unknown, depth: number): void
+  fail?(error: unknown, depth: number): void
   /**
    * Called when a middleware has completed while its `callNext()` was still running: cancels that.
    */
-  cancelInside(error: unknown): void
+  cancelInside?(error: unknown): void
 }
 
 type Inputs = Readonly<Record<string, unknown>>
@@ -31,7 +31,7 @@ export abstract class MiddlewareView<Result, Call extends PipelineCall<Result>> 
   /** 0 for the outermost middleware. */
   declare readonly depth: number
   /** Inputs as the middleware found them. */
-  declare private readonly given: object
+  declare readonly given: object
   /** Current values of the inputs. An edit makes a copy. */
   declare inputs: object
   /** Name of the middleware, or of the tool that is called. */
@@ -289,7 +289,7 @@ function leave<Result>(
   if (inside === over) throw error
   if (inside !== undefined) {
     inside.catch(() => {})
-    call.cancelInside(error)
+    call.cancelInside?.(error)
     for (let view = context.inner; view !== undefined; view = view.inner) view.inside = over
   }
   context.inside = over
@@ -298,7 +298,7 @@ function leave<Result>(
     caller.inside?.catch(() => {})
     caller.inside = undefined
   }
-  call.fail(error, depth)
+  call.fail?.(error, depth)
   throw error
 }
 

@@ -128,9 +128,6 @@ export class FunctionCall implements PipelineCall<FunctionResult> {
   acceptResult(): void {
     this.insideResult = this.result
   }
-
-  fail(): void {}
-  cancelInside(): void {}
 }
 
 export class FunctionView

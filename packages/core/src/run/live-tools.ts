@@ -136,12 +136,14 @@ export class LiveTools implements RunTools {
     this.#returnDirect = new Map(this.#returnDirect).set(name, value)
   }
 
+  /** True if the result of some tool may be the answer of the run. */
+  get mayReturnDirect(): boolean {
+    return this.#returnDirect !== undefined || this.#executable.some(isDirect)
+  }
+
   returnsDirect(name: string): boolean {
     const tool = this.get(name)
-    return (
-      this.#returnDirect?.get(tool?.name ?? name) ??
-      (tool?.type === 'function' && tool.returnDirect)
-    )
+    return this.#returnDirect?.get(tool?.name ?? name) ?? isDirect(tool)
   }
 
   snapshot(): RunToolsSnapshot {
@@ -262,6 +264,10 @@ function listing(tool: ToolDefinition, deferred: readonly ToolDefinition[]): Too
   const copy = { ...tool, description }
   listings.set(tool, copy)
   return copy
+}
+
+function isDirect(tool: ToolDefinition | undefined): boolean {
+  return tool?.type === 'function' && tool.returnDirect
 }
 
 function nameOf({ name }: ToolDefinition): string {

@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { needsTakes, refreshUsage, restrictUsage, usageEnds } from './store-limit-math.ts'
+import { limitMath } from './store-limit-math.ts'
 import type { LimitClaim } from './store-limits.ts'
 import { memoryStore } from './store.ts'
+
+const { needsTakes, refreshUsage, restrictUsage, usageEnds } = limitMath
 
 const claim = (kind: LimitClaim['kind'], amount: number): LimitClaim => ({
   key: 'tokens',

@@ -1,5 +1,8 @@
 import type { LimitTake, LimitUsage } from './store-limit-math.ts'
-import {
+import { limitMath } from './store-limit-math.ts'
+import type { LimitClaim, LimitGrant, StoreLimits } from './store-limits.ts'
+
+const {
   addTake,
   emptyUsage,
   forgottenUntil,
@@ -9,8 +12,7 @@ import {
   settleTake,
   usageEnds,
   waitFor,
-} from './store-limit-math.ts'
-import type { LimitClaim, LimitGrant, StoreLimits } from './store-limits.ts'
+} = limitMath
 
 interface Kept extends LimitUsage {
   /** Takes by call, oldest first. */

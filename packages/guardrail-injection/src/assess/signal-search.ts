@@ -104,6 +104,7 @@ const anyOrder: Readonly<Record<number, readonly (readonly number[])[]>> = {
   3: [
     [0, 1, 2],
     [0, 2, 1],
+    [1, 0, 2],
     [2, 1, 0],
     [1, 2, 0],
   ],

@@ -178,7 +178,7 @@ export const authoritySignals: readonly InjectionSignal[] = [
   exfiltration(0.6, [
     words('send|forward|post|upload|transmit|exfiltrate|e-?mail|submit|leak|append|copy'),
     words(
-      'passwords?|credentials|secrets?|api keys?|private keys?|access tokens?|chat history|conversation|conversation history|system prompt|environment variables?|cookies|session tokens?',
+      'passwords?|credentials|secrets?|api keys?|private keys?|access tokens?|chat history|conversation|conversation history|system prompt|environment variables?|(?:the|your|their|all|session) cookies|session tokens?',
     ),
     '\\b(?:to|at|via|into|on) (?:https?:|www\\.|this (?:url|address|server|link|e-?mail)|the following|my |an? (?:url|external|remote)|\\S\\S?\\S?\\S?\\S?\\S?\\S?\\S?\\S?\\S?\\S?\\S?@)',
   ]),

@@ -63,7 +63,7 @@ const attempts: readonly Attempts[] = [
   },
   {
     language: 'fi',
-    drop: 'jätä\\b.{0,40}huomi|unohda|sivuuta|ohita|älä (?:noudata|välitä|ota huomioon|seuraa|tottele)|lakkaa noudattamasta',
+    drop: 'jätä (?:\\w{1,16} ){0,4}huomi|unohda|sivuuta|ohita|älä (?:noudata|välitä|ota huomioon|seuraa|tottele)|lakkaa noudattamasta',
     orders: 'ohje|sääntö|käsky|määräy|komento|kehot|prompt',
     which: 'aiem|edelli|yllä|kaikki|kaikkia|sinulle|sinun|annet|nämä|näitä',
     said: 'ohje|sääntö|käsky|määräy|kehot|prompt|viesti|viestej|konteksti|keskustelu|teksti|tehtäv|pyyn|sisältö|kysymy',

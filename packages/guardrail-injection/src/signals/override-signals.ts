@@ -14,7 +14,7 @@ const orders = words(
   'instruct|instruction|instructions|instructed|instructional|directions|directives?|prompts?|prompting|rules|guidelines|orders|commands|constraints|restrictions|limitations|programming|training|safeguards|policy|policies|protocols?',
 )
 const said = words(
-  'instruct|instruction|instructions|instructed|directions?|directives?|prompts?|prompting|rules?|guidelines?|orders|commands?|constraints?|restrictions?|limitations?|programming|training|context|text|messages?|tasks?|requests?|conversations?|content|input|statements?|assignments?|information|knowledge|data|responses?|things',
+  'instruct|instruction|instructions|instructed|directions?|directives?|prompts?|prompting|rules?|guidelines?|orders|commands?|constraints?|restrictions?|limitations?|programming|training|context|text|messages?|tasks?|requests?|conversations?|content|input|statements|assignments?|information|knowledge|data|responses?|things',
 )
 // Of a table, a file or a mailbox, and not of a conversation.
 const things =
@@ -41,7 +41,7 @@ export const overrideSignals: readonly InjectionSignal[] = [
     drop,
     words('all|everything|anything|any|what|whatever'),
     words(
-      "(?:you|you've|you're|you have|you were|you are|you had) (?:been )?(?:ever )?(?:told|instructed|taught|learned|learnt|given|programmed|know|got|read)|was (?:said|written|told)|written above|written before",
+      "(?:you|you've|you're|you have|you were|you are|you had) (?:been )?(?:ever )?(?:told|instructed|taught|learned|learnt|given|programmed|know|got|read)(?! about (?!you|my|our|this|th(?:e|is|ese|at) (?:rule|instruction|prompt|system|guideline|conversation|task)))|was (?:said|written|told)|written above|written before",
     ),
   ]),
   make(

@@ -1,3 +1,4 @@
+import { dataOrders } from './data-orders.ts'
 import type { InjectionSignal } from './injection-signal.ts'
 import { signalsOf, words } from './injection-signal.ts'
 
@@ -29,6 +30,9 @@ const ordinary = [
   'requests?|json|body|payload|headers?|events|logs?|usage|coverage|metrics|traces?|telemetry|docs',
   'orders?|receipts?|tickets?|parcels?|items?|cheques?|checks?|donations?|gifts?|total amount|amount due|invoice amount|outstanding',
 ].join('|')
+/** Sums and forms that are due by a day, or paid on a page, as invoices and offices say it. */
+const due =
+  '(?<=\\b(?:pay|transfer|wire|deposit|remit|submit|return))\\s(?:(?:[^.!?\\n]|\\.\\d){1,90}\\s(?:within\\s\\w{1,8}\\s(?:days?|weeks?|months?)|(?:by|until)\\s(?:the\\s)?(?:\\d|end\\sof|mon|tue|wed|thu|fri|sat|sun|jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec))|(?:[^.!?\\n]|\\.\\d){1,30}\\s(?:at|via|on)\\s(?:https?:|www))'
 /**
  * A line or a sentence that begins with an order to hand something over, and not what readers of every page are
  * asked for.
@@ -38,13 +42,13 @@ const handOver = [
   '|\\b(?:summari[sz]e|read|collect|gather|find|list|get|search|extract|look up|take)\\s[^.!?\\n]{1,60}\\sand\\s)',
   `(?:${move}|tell|wire|transfer|pay|donate|deposit|remit|move|relay|publish|push|append|reply|respond|leak|return|save)`,
   `(?=\\s(?:(?:${handed})\\b|\\w{1,20}'s\\s|[\\d$\\u20ac\\u00a3]|[\\w.+-]{1,40}@))`,
-  `(?!\\sthe\\s\\w{2,20}\\sat\\s\\+?\\d|\\s(?:\\S{1,20}\\s){0,5}?(?:${ordinary})\\b)`,
+  `(?!${due}|\\s[^.!?\\n]{0,60},\\sor\\s(?:${move}|publish|call|visit|print)\\b|\\sthe\\s\\w{2,20}\\sat\\s\\+?\\d|\\s(?:\\S{1,20}\\s){0,5}?(?:${ordinary})\\b)`,
 ].join('')
 /** An account, a number, a page or a mailbox, other than those that everybody is to write to. */
 const stranger = `(?:${[
   'https?:\\/\\/(?!(?:\\w{1,40}\\.)?(?:localhost|127\\.|192\\.168|10\\.|github|gitlab|npmjs))|www\\.',
   '[\\w-]{2,40}\\.(?:[\\w-]{2,40}\\.)?(?:com|org|net|io|xyz|site|online|ru|cn|example)\\b',
-  '(?!(?:support|info|help|contact|sales|jobs|careers|hr|press|security|privacy|abuse|billing|accounting|accounts|finance|legal|loans|claims|insurance|admin|webmaster|postmaster|booking|reservations|events|members|membership|library|reception|help-?desk|survey|noc|feedback|hello|office|returns|orders?|service|team|admissions|editors?|maintainers?|translators|cancel|unsubscribe|conduct)\\b)[\\w.+-]{1,40}@[\\w-]{1,40}\\.[a-z]{2,}',
+  '(?!(?:no-?reply|support|info|help|contact|sales|jobs|careers|hr|press|security|privacy|abuse|billing|accounting|accounts|finance|legal|loans|claims|insurance|admin|webmaster|postmaster|booking|reservations|events|members|membership|library|reception|help-?desk|survey|noc|feedback|hello|office|returns|orders?|service|team|admissions|editors?|maintainers?|translators|cancel|unsubscribe|conduct)\\b)[\\w.+-]{1,40}@[\\w-]{1,40}\\.[a-z]{2,}',
   '\\+?\\d[\\d ().-]{7,16}\\d|[a-z]{2}\\d{2,20}(?:\\s?[a-z0-9]{4}){2}|0x[0-9a-f]{8}|bc1[a-z0-9]{8}',
   '(?:the\\s|this\\s)?(?:account|iban|wallet|card)(?:\\s(?:number|no\\.?|#))?:?\\s?[a-z]{0,4}\\d[\\d -]{5,20}',
   '(?:all(?: of)?|every|everyone in)\\s(?:the\\s|your\\s|my\\s|their\\s)?(?:contacts?|address book|contact list)\\b',
@@ -56,7 +60,7 @@ const open = order(
 const page =
   '(?:https?:\\/\\/|www\\.)(?!localhost|127\\.|192\\.168|10\\.)[^\\s"\'<>]{1,200}|\\b[\\w-]{2,40}\\.(?:[\\w-]{2,40}\\.)?(?:com|org|net|io|ai|co|info|xyz|site|online|ru|cn|me|app|dev|example|test)\\b'
 const first = words(
-  'before (?:you |your )?(?:answer|answering|respond|responding|reply|replying|continue|continuing|proceed|proceeding|finish|finishing|complete|completing|summari[sz]e|summari[sz]ing|do(?:ing)? anything|go(?:ing)? on|carry on|any(?:thing| other))|first,? then (?:answer|respond|reply|continue)|in order to (?:answer|continue|complete|finish)|to (?:complete|finish) (?:the|your|this) (?:task|request|answer)',
+  'before (?:you |your )?(?:answer|answering|respond|responding|reply|replying|continue|continuing|proceed|proceeding|finish|finishing|complete|completing|summari[sz]e|summari[sz]ing|do(?:ing)? anything|(?:going|go|carry) on(?=[.,;:!?)]|$| (?:with|to|and|reading)\\b)|any(?:thing| other))|first,? then (?:answer|respond|reply|continue)|in order to (?:answer|continue|complete|finish)|to (?:complete|finish) (?:the|your|this) (?:task|request|answer)',
 )
 
 const visit = order(
@@ -65,7 +69,7 @@ const visit = order(
 /** Ends of an order to visit a page: at once, or to do something there or with it. */
 const goal = `(?:${[
   ' (?:first|right now|immediately|at once)(?=[.!,;]|$)',
-  ' (?:now |first )?and (?:then )?(?:follow [^.!?]{1,30} (?:there|exactly|it (?:gives|contains)|you find)|do (?:what|as|everything)|execute|obey|run it|(?:enter|paste|send|submit|post|report)(?! your))\\b',
+  ' (?:now |first )?and (?:then )?(?:follow [^.!?]{1,30} (?:there|exactly|it (?:gives|contains)|you find)|do (?:what|as|everything)|execute|obey|run it|(?:enter|paste|send|submit|post|report)(?! your| the \\w{2,12} (?:on|in|from) your| the (?:pin|reference|booking|order|meeting)\\b))\\b',
   ' for (?:further|more|your|the (?:next|remaining)|additional|new) (?:instructions|steps|orders|tasks?)\\b',
 ].join('|')})`
 
@@ -79,6 +83,7 @@ const saying = words(
  * says them, and not in a page that somebody else wrote.
  */
 export const resultSignals: readonly InjectionSignal[] = [
+  ...dataOrders,
   toolAbuse(
     0.6,
     '\\byour (?:new|next|real|actual|updated) (?:task|job|goal|objective|mission)(?: is\\b|:)',
@@ -126,7 +131,7 @@ export const resultSignals: readonly InjectionSignal[] = [
       words(
         '(?:iban|bank (?:account|details)|account number|payee|recipient|beneficiary|wallet(?: address)?|recovery (?:e-?mail|address|phone)|password|delivery address|shipping address|reply-to)',
       ),
-      `\\b(?:to|with|as|for) (?:${address}|["'\\u201c][^\\n"']{3,40}["'\\u201d])`,
+      `\\b(?:to|with|as|for) (?:${stranger}|["'\\u201c][^\\n"']{3,40}["'\\u201d])`,
     ],
     { within: 40 },
   ),

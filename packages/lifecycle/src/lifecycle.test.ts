@@ -243,14 +243,35 @@ describe.each(runModes)('lifecycle hooks, %s', (mode) => {
     expect(log.filter((entry) => entry.startsWith('A beforeIteration'))).toHaveLength(1)
   })
 
-  it('beforeTurn may not add a transform, which a resumed run would miss', async () => {
-    const mask = { name: 'mask', beforeTurn: transform }
-    function transform(context: AgentContext): void {
-      context.transformUpdates({ transform: (update, controller) => controller.enqueue(update) })
-    }
+  it.each<[string, (context: AgentContext) => void]>([
+    [
+      'call transformUpdates()',
+      (context) =>
+        context.transformUpdates({ transform: (update, controller) => controller.enqueue(update) }),
+    ],
+    [
+      'set `responseFormat`',
+      (context) => {
+        context.options = { ...context.options, responseFormat: 'json' }
+      },
+    ],
+    [
+      'set a function as `toolChoice`',
+      (context) => {
+        context.options = { ...context.options, toolChoice: () => 'auto' }
+      },
+    ],
+    [
+      'set `signal`',
+      (context) => {
+        context.signal = new AbortController().signal
+      },
+    ],
+  ])('beforeTurn must not %s, which a resumed run would miss', async (what, beforeTurn) => {
+    const { response } = run(['Hello.'], [{ name: 'mask', beforeTurn }])
 
-    await expect(run(['Hello.'], [mask]).response).rejects.toThrow(
-      'lifecycle "mask": `beforeTurn` must not call transformUpdates(), which a resumed run would miss; use an agent middleware',
+    await expect(response).rejects.toThrow(
+      `lifecycle "mask": \`beforeTurn\` must not ${what}, which a resumed run would miss; use an agent middleware`,
     )
   })
 

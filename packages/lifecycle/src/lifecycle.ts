@@ -91,26 +91,31 @@ function turnMiddleware(hooks: LifecycleHooks): AgentMiddleware & Partial<AsyncD
   }
 }
 
-/** Runs `beforeTurn`, which may not add transforms: they would be gone after a pause, without a word. */
+/** Runs `beforeTurn`. It may not set what no checkpoint records: it would be gone after a pause, without a word. */
 async function onceOnly(
   name: string,
   context: AgentContext,
   beforeTurn: NonNullable<LifecycleHooks['beforeTurn']>,
 ): Promise<void> {
-  const transformUpdates = (): never => {
+  const refuse = (what: string): never => {
     throw new TypeError(
-      `lifecycle "${name}": \`beforeTurn\` must not call transformUpdates(), which a resumed run would miss; use an agent middleware`,
+      `lifecycle "${name}": \`beforeTurn\` must not ${what}, which a resumed run would miss; use an agent middleware`,
     )
   }
-  Object.defineProperty(context, 'transformUpdates', {
-    value: transformUpdates,
-    configurable: true,
-  })
+  const value = (): never => refuse('call transformUpdates()')
+  Object.defineProperty(context, 'transformUpdates', { value, configurable: true })
+  const { options, signal } = context
   try {
     await beforeTurn(context)
   } finally {
     Reflect.deleteProperty(context, 'transformUpdates')
   }
+  const { responseFormat, toolChoice } = context.options
+  if (responseFormat !== undefined && responseFormat !== options.responseFormat)
+    refuse('set `responseFormat`')
+  if (toolChoice !== options.toolChoice && typeof toolChoice === 'function')
+    refuse('set a function as `toolChoice`')
+  if (context.signal !== signal) refuse('set `signal`')
 }
 
 /** Hooks of the loop's inner levels. */

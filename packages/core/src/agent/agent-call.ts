@@ -8,6 +8,7 @@ import type {
   AgentResponseInit,
   AgentResponseUpdate,
   Checkpoint,
+  RunToolsSnapshot,
 } from '../contract/outcome.ts'
 import type { ToolDefinition } from '../contract/run.ts'
 import type { Block } from '../contract/termination.ts'
@@ -150,6 +151,15 @@ export class AgentCall extends ContentCall<AgentResponse> {
     this.#edited = { added, removed }
   }
 
+  /** Takes over the tools of a checkpoint; those that the run had added are found by their names. */
+  restoreTools(tools: RunToolsSnapshot): void {
+    const { plan, run } = this
+    const finders = [plan.options, ...plan.pipelines.middlewares.all]
+    run.tools.restore(tools, (name) =>
+      finders.map((each) => each.findTool?.(name)).find((found) => found !== undefined),
+    )
+  }
+
   override get released(): boolean {
     return this.run.sink.delivered > 0
   }
@@ -262,14 +272,57 @@ export const runRestart: AgentResponseUpdate = Object.freeze({
 })
 
 export class AgentView extends ContentView<AgentResponse, AgentCall> implements AgentContext {
+  /** Iterations beyond the limit that middleware further out has allowed. */
+  declare allowed: number
   declare inputs: AgentInputs
   declare session: Session | undefined
   declare tools: readonly ToolDefinition[]
 
   derive(): this {
-    const { session, messages } = this.inputs
-    this.call.run.open(session, messages)
-    return new AgentView(this.call, this.depth + 1, this.inputs, this.ownSignal) as this
+    const { call } = this
+    const { early } = call.run.journal
+    const depth = this.depth + 1
+    const inputs = early?.depth === depth ? this.#recorded(early) : this.inputs
+    const view = new AgentView(call, depth, inputs, this.ownSignal)
+    view.allowed = call.run.moreIterations
+    call.run.open(inputs.session, inputs.messages)
+    return view as this
+  }
+
+  /** Inputs of the next middleware in, as they were when it paused the run before its loop. */
+  #recorded(early: LoopEdits & { readonly tools: RunToolsSnapshot }): AgentInputs {
+    const { call, changed, inputs } = this
+    const { entered } = call.run.journal
+    if (!entered) {
+      call.restoreTools(early.tools)
+      call.given = { ...call.given, tools: call.run.tools.visible }
+    }
+    const { tools } = call.given
+    const { responseFormat } = inputs.options
+    const edits = { ...inputs, ...early, ...(entered && changed) }
+    const options = { ...edits.options, tools, responseFormat }
+    const { instructions } = edits
+    return { ...inputs, messages: call.run.input, instructions, options, tools }
+  }
+
+  /** If the run was paused before its loop, records what the middleware at `depth` had begun with, which paused it. */
+  recordStart(depth: number): void {
+    const { call, inner } = this
+    const { begun, early, entered } = call.run.journal
+    if (this.depth < depth) return inner?.recordStart(depth)
+    if (entered || begun !== undefined || depth <= (early?.depth ?? 0)) return
+    const found = new AgentView(call, depth, this.given)
+    const { messages, session } = found
+    call.applyTools(found)
+    call.run.open(session, messages)
+    const all = call.run.messages.startOf(depth)
+    const ofInput = new Set(messages.map(({ id }) => id))
+    const hasHistory = session !== undefined && session.messages.length > 0
+    const first = hasHistory ? all.findIndex(({ id }) => ofInput.has(id)) : 0
+    const at = first < 0 ? all.length : first
+    if (hasHistory) session.messages = all.slice(0, at)
+    const start = { ...found.changed, messages: all.slice(at), tools: call.run.tools.snapshot() }
+    call.run.journal.record({ kind: 'early', depth, ...start, moreIterations: this.allowed })
   }
 
   get agent(): AgentInfo {
@@ -277,7 +330,8 @@ export class AgentView extends ContentView<AgentResponse, AgentCall> implements 
   }
 
   get resumed(): boolean {
-    return this.call.run.journal.begun !== undefined
+    const { begun, early } = this.call.run.journal
+    return begun !== undefined || this.depth < (early?.depth ?? 0)
   }
 
   /** Instructions and options, if middleware has changed them. */

@@ -205,7 +205,7 @@ async function executeRun(of: RunPlan, run: Run): Promise<AgentResponse> {
       const { answers } = options
       const input = answers ? [...of.messages, ...hostedAnswers(run, answers)] : of.messages
       run.acceptInput(Object.freeze(withOwnIds(unheard(input, history), history, run.ids)))
-    } else run.acceptInput(Object.freeze([...checkpoint.input]))
+    } else run.acceptInput(Object.freeze([...(run.journal.early?.messages ?? checkpoint.input)]))
     if (checkpoint !== undefined || options.answers !== undefined || run.keepsSteps) {
       claims = await claimRequests(of, run)
     }
@@ -295,12 +295,7 @@ function prepareRun(view: AgentView): void {
   const { state } = journal
   const isFirst = !journal.entered
   call.applyTools(inputs)
-  if (state?.tools !== undefined && isFirst) {
-    const finders = [runOptions, ...plan.pipelines.middlewares.all]
-    run.tools.restore(state.tools, (name) =>
-      finders.map((each) => each.findTool?.(name)).find((found) => found !== undefined),
-    )
-  }
+  if (state?.tools !== undefined && isFirst) call.restoreTools(state.tools)
   const history = session?.messages ?? none
   call.history = history
   run.progress.enterLoop(() => ({ messages: [...history, ...messages], ...view.changed }))

@@ -14,6 +14,8 @@ import {
   agentMiddleware,
   agentTool,
   createSession,
+  defineState,
+  jsonSchema,
   message,
   messageText,
   tool,
@@ -117,23 +119,96 @@ describe.each(runModes)('what is edited before a run, %s', (mode) => {
     expect([instructions, options.temperature]).toEqual(['Again.', 1])
   })
 
-  it('is not recorded before the loop begins: a middleware that asks first starts anew', async () => {
-    const ask = agentMiddleware('ask', async ({ run, resumed }, callNext) => {
-      expect(resumed).toBe(false)
-      await run.interrupt('Sure?')
+  it.each(ways)(
+    'by %s is recorded where a middleware further inside asks before the loop',
+    async (_, make) => {
+      const seen: boolean[] = []
+      const asked: boolean[] = []
+      const ask = agentMiddleware('ask', async (context, callNext) => {
+        asked.push(context.resumed)
+        const answer = await context.run.interrupt('Sure?')
+        context.instructions = `${context.instructions} ${String(answer)}`
+        await callNext()
+      })
+      const client = scriptedClient([call, call, 'Done.'])
+      const agent = new Agent({
+        client,
+        instructions: 'Answer.',
+        tools: [work, drop],
+        middleware: [make(seen), ask],
+        functionInvocation: { maxIterations: 1 },
+      })
+      const session = createSession({ messages: [message('user', 'Old.')] })
+
+      const { checkpoint, pending } = await runIn(mode, agent, { session })
+      const answers = { [pending[0]!.id]: 'yes' }
+      const { status } = await resumeIn(mode, agent, checkpoint!, answers, { session })
+
+      expect(status).toBe('max_iterations')
+      expect(client.requests).toHaveLength(3)
+      for (const { messages, options, instructions } of client.requests.slice(0, 2)) {
+        expect(messages.filter(({ id }) => id === 'note')).toHaveLength(1)
+        expect([instructions, options.temperature]).toEqual(['Answer. Kindly. yes', 1])
+        expect(options.tools?.map(({ name }) => name)).toEqual(['work'])
+      }
+      expect(session.messages.filter(({ id }) => id === 'note')).toHaveLength(1)
+      expect([seen, asked]).toEqual([seen.length === 0 ? [] : [false, true], [false, false]])
+    },
+  )
+
+  it('keeps the state of a run that asks before its loop', async () => {
+    const schema = jsonSchema<number>({ type: 'number' })
+    const turns = defineState({ name: 'turns', initial: () => 0, schema })
+    let counted = 0
+    const agent = new Agent({
+      client: scriptedClient(['Done.']),
+      middleware: [
+        lifecycle({
+          name: 'count',
+          beforeTurn: ({ run }) => void run.state.update(turns, (count) => count + 1),
+          afterTurn: ({ run }) => void (counted = run.state.get(turns)),
+        }),
+        agentMiddleware('ask', async ({ run }, callNext) => {
+          await run.interrupt('One?')
+          await run.interrupt('Two?')
+          await callNext()
+        }),
+      ],
+    })
+
+    let response = await runIn(mode, agent)
+    while (response.status === 'paused') {
+      const answers = { [response.pending[0]!.id]: 'yes' }
+      // oxlint-disable-next-line no-await-in-loop
+      response = await resumeIn(mode, agent, response.checkpoint!, answers)
+    }
+
+    expect([response.status, counted]).toEqual(['completed', 1])
+  })
+
+  it('is made again by the inside of an outer middleware that runs it again after such a pause', async () => {
+    let isAsked = false
+    const again = agentMiddleware('again', async (_, callNext) => {
+      await callNext()
       await callNext()
     })
-    const client = scriptedClient([call, call, 'Done.'])
-    const middleware = [ways[1]![1]([]), ask]
-    const functionInvocation = { maxIterations: 1 }
-    const agent = new Agent({ client, tools: [work], middleware, functionInvocation })
+    const ask = agentMiddleware('ask', async ({ run }, callNext) => {
+      isAsked ||= (await run.interrupt('Sure?')) === 'yes'
+      await callNext()
+    })
+    const client = scriptedClient(['One.', 'Two.'])
+    const middleware = [again, ways[0]![1]([]), ask]
+    const agent = new Agent({ client, tools: [drop], middleware, instructions: 'Answer.' })
 
     const { checkpoint, pending } = await runIn(mode, agent)
-    const { status } = await resumeIn(mode, agent, checkpoint!, { [pending[0]!.id]: 'yes' })
+    await resumeIn(mode, agent, checkpoint!, { [pending[0]!.id]: 'yes' })
 
-    expect(status).toBe('max_iterations')
-    expect(client.requests).toHaveLength(3)
-    expect(client.requests[0]!.messages.filter(({ id }) => id === 'note')).toHaveLength(1)
+    for (const { messages, options, instructions } of client.requests) {
+      expect(messages.filter(({ id }) => id === 'note')).toHaveLength(1)
+      expect([instructions, options.temperature]).toEqual(['Answer. Kindly.', 1])
+      expect(options.tools ?? []).toEqual([])
+    }
+    expect([client.requests.length, isAsked]).toEqual([2, true])
   })
 })
 

@@ -8,7 +8,9 @@ import type { AgentCall, AgentView } from './agent-call.ts'
 import { runRestart, toAgentResponse } from './agent-call.ts'
 
 /** Turns an error that left all agent middleware into the response of an intended end, or rethrows it. */
-export function recover({ call }: AgentView, error: unknown): Promise<AgentResponse> {
+export function recover(view: AgentView, error: unknown): Promise<AgentResponse> {
+  const { call } = view
+  if (isPause(error)) view.recordStart(call.faultDepth(error))
   // A guardrail further out may block what a termination put in place.
   return endOnPurpose(call, error).catch((next: unknown) => endOnPurpose(call, next))
 }

@@ -50,8 +50,9 @@ export interface AgentContext<Data = unknown> {
   /** True if the caller requested a stream. */
   readonly stream: boolean
   /**
-   * True if the run continues after its loop had begun. Edits before `callNext()` are recorded then: those of the
-   * conversation, the tools, `instructions` and `options` hold, and are not made again.
+   * True if the run continues and had come further than this middleware: into its loop, or to one further inside that
+   * paused it. Edits before `callNext()` are recorded then: those of the conversation, the tools, `instructions` and
+   * `options` hold, and are not made again.
    */
   readonly resumed: boolean
   /** True once content of this run has reached the caller. */

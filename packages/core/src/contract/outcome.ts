@@ -236,6 +236,22 @@ export type JournalStep =
       readonly checkpoint?: Checkpoint | undefined
     }
   | {
+      /** A middleware paused the run before its loop. It had begun with what those further out had edited. */
+      readonly kind: 'early'
+      /** Number of middleware further out. */
+      readonly depth: number
+      /** Input of the run. */
+      readonly messages: readonly Message[]
+      /** Instructions, if they were changed. */
+      readonly instructions?: string | undefined
+      /** Model options, if they were changed: those that are JSON. */
+      readonly options?: object | undefined
+      /** Changes to the tools. */
+      readonly tools: RunToolsSnapshot
+      /** Iterations that were allowed beyond the limit. */
+      readonly moreIterations: number
+    }
+  | {
       /** The loop ended. */
       readonly kind: 'end'
       /** Its response. */

@@ -161,13 +161,11 @@ export function loopResponse(
   run.progress.moveTo('run')
   const { id, finishReason, model, conversationId, metadata = {}, value } = last ?? {}
   const messages = [...run.messages.added]
-  const { text, functionCalls } = contentFields(messages)
   const { id: runId, usage, attempts } = run
   const response: AgentResponse = {
     id,
     messages,
-    text,
-    functionCalls,
+    ...contentFields(messages),
     usage,
     finishReason,
     model,

@@ -107,8 +107,7 @@ function responseOf<Value>(
   const given: ChatResponseInit<Value> = typeof init === 'string' ? { messages: init } : init
   const { usage = {}, metadata = {} } = given
   const messages = toMessages(given.messages, 'assistant', ids)
-  const { text, functionCalls } = contentFields(messages)
-  return { ...given, messages, text, functionCalls, usage, metadata }
+  return { ...given, messages, ...contentFields(messages), usage, metadata }
 }
 
 /** `text` and `functionCalls` of a list of messages. */

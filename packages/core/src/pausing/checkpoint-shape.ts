@@ -59,6 +59,7 @@ const pending = [
     interrupt: waiting,
   }),
 ]
+const edits = { 'instructions?': 'string', 'options?': {} }
 const tools = { visible: ['string'], withheld: [[]], returnDirect: [[]], 'edited?': [[]] }
 
 /** Shape of the last step of a checkpoint. */
@@ -80,7 +81,8 @@ export const checkpointShape: Shape = {
   input: messages,
   journal: [
     choice('kind', {
-      begin: { messages, 'instructions?': 'string', 'options?': {} },
+      begin: { messages, ...edits },
+      early: { messages, ...edits, tools, depth: 'number', moreIterations: 'number' },
       response: { messages },
       messages: { messages },
       rewrite: { messages },

@@ -31,7 +31,7 @@ export abstract class MiddlewareView<Result, Call extends PipelineCall<Result>> 
   /** 0 for the outermost middleware. */
   declare readonly depth: number
   /** Inputs as the middleware found them. */
-  declare private readonly given: object
+  declare readonly given: object
   /** Current values of the inputs. An edit makes a copy. */
   declare inputs: object
   /** Name of the middleware, or of the tool that is called. */

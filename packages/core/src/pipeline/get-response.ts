@@ -28,17 +28,8 @@ export function getResponse(
 ): Promise<ChatResponse> | ResponseStream<ChatResponseUpdate, ChatResponse> {
   checkPlaces(given)
   const { instructions, signal, parent, tenant, principal, data, stream, ...options } = given
-  const call = {
-    client,
-    messages: Object.freeze(toMessages(input)),
-    instructions,
-    options,
-    signal,
-    parent,
-    tenant,
-    principal,
-    data,
-  }
+  const about = { instructions, options, signal, parent, tenant, principal, data }
+  const call = { client, messages: Object.freeze(toMessages(input)), ...about }
   return stream === true ? streamOnce(callModel, call) : callOnce(callModel, call)
 }
 

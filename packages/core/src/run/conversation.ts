@@ -52,8 +52,13 @@ export class RunConversation implements RunMessages {
   }
 
   get all(): readonly Message[] {
-    if (this.begun) return this.#all
-    return (this.#lasting ?? []).reduce<readonly Message[]>(
+    return this.begun ? this.#all : this.startOf(Infinity)
+  }
+
+  /** Conversation that the middleware at `depth` starts from. */
+  startOf(depth: number): readonly Message[] {
+    const edits = (this.#lasting ?? []).filter((entry) => entry.depth < depth)
+    return edits.reduce<readonly Message[]>(
       (messages, { rewriter }) => Object.freeze([...this.#rewritten(messages, rewriter)]),
       Object.freeze([...this.#history, ...this.#input]),
     )

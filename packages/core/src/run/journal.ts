@@ -40,6 +40,8 @@ export class Journal {
   answered = false
   /** How the loop had begun before the pause. What was edited before that is recorded. */
   begun: Step<'begin'> | undefined
+  /** Start of the middleware that paused the run before its loop. What was edited further out is recorded. */
+  early: Step<'early'> | undefined
   #steps: JournalStep[] = []
   /** Calls whose tools this run has begun, and which of these are read-only. */
   #begun: Map<string, boolean> | undefined
@@ -126,9 +128,10 @@ export class Journal {
     return this.#entered !== undefined
   }
 
-  /** False before the loop of a resumed run begins: what was edited there before the pause is recorded. */
+  /** False in a resumed run where edits are recorded: before its loop, or before the middleware that paused it there. */
   get mayEdit(): boolean {
-    return this.entered || this.begun === undefined
+    const { begun, early, messages } = this
+    return this.entered || (begun === undefined && messages.depth >= (early?.depth ?? 0))
   }
 
   record(step: JournalStep): void {
@@ -179,6 +182,9 @@ export class Journal {
         return undefined
       case 'end':
         this.end = step
+        return undefined
+      case 'early':
+        this.early = step
         return undefined
       case 'state':
         this.state = step

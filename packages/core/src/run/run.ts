@@ -191,7 +191,7 @@ export class Run implements RunContext {
     this.#id ??= state.runId
     this.usage = state.usage
     this.attempts = state.attempts
-    this.moreIterations = state.moreIterations ?? 0
+    this.moreIterations = state.moreIterations ?? this.journal.early?.moreIterations ?? 0
     this.stopped = state.stopped
     const { cells } = state
     if (Object.keys(cells).length > 0) (this.#state = new StateCells(this)).restore(cells)
@@ -328,7 +328,7 @@ export class Run implements RunContext {
   allowIterations(count: number): void {
     const { journal, progress } = this
     progress.noteEdit('run.allowIterations()')
-    if (journal.begun === undefined || journal.entered) this.moreIterations += count
+    if (journal.mayEdit) this.moreIterations += count
   }
 
   abort(reason: unknown): void {

@@ -59,7 +59,7 @@ const tasks = {
   },
   peers: async () => {
     await pnpmInstall(['--dir=scripts/peers', '--ignore-workspace', '--frozen-lockfile'])
-    await script('scripts/peers.ts')
+    await script('scripts/peers.ts', '--conditions=@lamella/source')
   },
   registry: async () => {
     // Apart, as the runtimes are.

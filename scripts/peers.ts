@@ -4,6 +4,9 @@ import { strict as assert } from 'node:assert'
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { pathToFileURL } from 'node:url'
+import { lamellaMiddleware } from '../packages/ai-sdk/src/index.ts'
+import { pii } from '../packages/guardrail-pii/src/index.ts'
+import { retry } from '../packages/middleware-retry/src/index.ts'
 
 const manifest = JSON.parse(read('peers/package.json')) as {
   readonly dependencies: Readonly<Record<string, string>>
@@ -61,7 +64,57 @@ async function openaiAgents(): Promise<void> {
   })
 
   assert.deepEqual(lines, ['refused'])
-  console.log('@openai/agents: its guardrail refuses the input')
+  await guardedModel(page, sdk)
+  console.log(
+    '@openai/agents: its guardrail refuses the input, and a guarded model keeps addresses',
+  )
+}
+
+/** The agent of the page that keeps the SDK streams no address, neither to its model nor to its reader. */
+async function guardedModel(
+  page: string,
+  { Agent, run }: Readonly<Record<'Agent' | 'run', any>>, // oxlint-disable-line typescript/no-explicit-any -- see `load`
+): Promise<void> {
+  const prompts: string[] = []
+  const usage = { inputTokens: { total: 1 }, outputTokens: { total: 1 } }
+  const parts = [
+    { type: 'text-start', id: '0' },
+    ...['Write to ada@exa', 'mple.com.'].map((delta) => ({ type: 'text-delta', id: '0', delta })),
+    { type: 'text-end', id: '0' },
+    { type: 'finish', finishReason: { unified: 'stop' }, usage },
+  ]
+  const model = {
+    specificationVersion: 'v3',
+    provider: 'none',
+    modelId: 'none',
+    supportedUrls: {},
+    doGenerate: () => assert.fail('the plain model was called'),
+    async doStream({ prompt }: { readonly prompt: unknown }) {
+      prompts.push(JSON.stringify(prompt))
+      return { stream: ReadableStream.from(parts) }
+    },
+  }
+
+  const agent = await shown(
+    page,
+    'agent',
+    {
+      Agent,
+      openai: () => model,
+      aisdk: (await load('@openai/agents-extensions/ai-sdk')).aisdk,
+      wrapLanguageModel: (await load('ai')).wrapLanguageModel,
+      lamellaMiddleware,
+      pii,
+      retry,
+    },
+    1,
+  )
+  const result = await run(agent, 'I am eve@example.org. How do I reach Ada?', { stream: true })
+  let answer = ''
+  for await (const piece of result.toTextStream()) answer += piece
+
+  assert.equal(answer, 'Write to [EMAIL].')
+  assert.match(prompts.join(), /I am \[EMAIL\]/)
 }
 
 /** Mastra: the processor of the page refuses an input, and no model is called. Named processors exist. */
@@ -106,15 +159,16 @@ function pageAbout(peer: string, file = peer): string {
   return page
 }
 
-/** Runs the JavaScript block of a page with `names` in scope, and returns its constant `result`. */
+/** Runs a JavaScript block of a page with `names` in place of its imports, and returns its constant `result`. */
 async function shown(
   page: string,
   result: string,
   names: Readonly<Record<string, unknown>>,
+  at = 0,
 ): Promise<unknown> {
-  const [, code] = /```js\n([^]*?)```/.exec(page) ?? []
-  assert.ok(code, 'the page has no block of JavaScript')
-  const source = `export default async ({ ${Object.keys(names).join(', ')} }) => {\n${code}\nreturn ${result} }`
+  const code = Array.from(page.matchAll(/```js\n([^]*?)```/g), ([, block]) => block)[at]
+  assert.ok(code, 'the page has no such block of JavaScript')
+  const source = `export default async ({ ${Object.keys(names).join(', ')} }) => {\n${code.replaceAll(/^import .*$/gm, '')}\nreturn ${result} }`
   const made = (await import(`data:text/javascript,${encodeURIComponent(source)}`)) as {
     readonly default: (names: object) => Promise<unknown>
   }

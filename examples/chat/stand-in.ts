@@ -18,11 +18,16 @@ export function standIn(delayMs = 60): ChatClient {
       .join('')
       .toLowerCase()
     if (asked.includes('refund')) {
+      const what = asked.includes('teapot')
+        ? { order: 'B-2', euros: 80 }
+        : { order: 'A-7', euros: 500 }
       return [
         'I can refund your order. ',
-        callFunction('refund', { order: 'A-7', euros: 500 }, `refund_${messages.length}`),
+        callFunction('refund', what, `refund_${messages.length}`),
       ]
     }
+    if (asked.includes('ordered'))
+      return say('A tea set, A-7, for 500 euros, and a teapot, B-2, for 80 euros.')
     if (asked.includes('restart') && cut++ % 2 === 0) {
       return {
         updates: words('This answer goes wrong after a few '),

@@ -16,6 +16,8 @@ const endings = {
   stopped: 'Stopped.',
 }
 
+const suggestions = ['What have I ordered?', 'Refund my teapot', 'Refund my tea set']
+
 function Chat() {
   const [text, setText] = useState('')
   const chat = useChat({
@@ -46,6 +48,18 @@ function Chat() {
 
   return (
     <>
+      <section id="greeting" aria-label="Suggestions" hidden={messages.length > 0 || isRunning}>
+        <p>Hello! I am the support of the shop. What can I do for you?</p>
+        {suggestions.map((suggestion) => (
+          <button
+            key={suggestion}
+            type="button"
+            onClick={() => void chat.sendMessage({ text: suggestion })}
+          >
+            {suggestion}
+          </button>
+        ))}
+      </section>
       <ol id="messages" aria-label="Messages" tabIndex={0}>
         {messages.map((message) => (
           <Message key={message.id} message={message} answer={chat.addToolApprovalResponse} />

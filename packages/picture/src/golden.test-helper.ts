@@ -126,6 +126,18 @@ export async function longRun(): Promise<string> {
   return text
 }
 
+/** A run whose model calls have a dozen middleware with long names. */
+export async function deepRun(): Promise<string> {
+  const { text } = await recorded({}, async (record) => {
+    const middleware = Array.from({ length: 12 }, (_, at) =>
+      chatMiddleware(`prompt-injection-${at}`, (__, callNext) => callNext()),
+    )
+    const client = scriptedClient(['Hi.'])
+    await new Agent({ name: 'deep', client, middleware: record.middleware(middleware) }).run('Go')
+  })
+  return text
+}
+
 /** Texts that a careless page would take for markup. */
 export const hostileTexts: readonly string[] = [
   '</script><img src=x onerror="window.hit=1">',

@@ -3,6 +3,7 @@ import { describeInBrowser, findings, openPicture, show } from './browser.test-h
 import {
   blockedRun,
   cachedRun,
+  deepRun,
   hostileRun,
   hostileTexts,
   longRun,
@@ -262,6 +263,17 @@ describeInBrowser('the page of a run', () => {
       }
     },
     120_000,
+  )
+
+  it.each([1280, 768, 360])(
+    'fits a deep onion into %i pixels',
+    async (width) => {
+      const { page } = await openPicture(await deepRun(), { viewport: { width, height: 740 } })
+
+      const root = 'document.documentElement'
+      expect(await page.evaluate(`${root}.scrollWidth - ${root}.clientWidth`)).toBe(0)
+    },
+    60_000,
   )
 
   it('prints the calls and the selected one, without controls', async () => {

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { existsSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { clientFor } from '@lamella/clients'
@@ -8,6 +9,7 @@ import { supportAgent } from './agent.ts'
 import { memoryOrders } from './orders.ts'
 import { supportChats, supportService } from './service.ts'
 
+if (existsSync('.env')) process.loadEnvFile()
 const { PORT, SECRET } = process.env
 // In a container, or to let other machines connect, set `HOST=0.0.0.0`.
 const { HOST = '127.0.0.1' } = process.env

@@ -168,6 +168,7 @@ describe('wrong options throw where the client is made', () => {
     [{}, /no API key; pass `apiKey` or set the variable GEMINI_API_KEY/],
     [{ apiKey: 'k\n' }, /`apiKey` holds a character that no header can carry/],
     [{ apiKey: 'k', vertex: { project: 'p', token } }, /pass `apiKey` or `vertex`, not both/],
+    [{ vertex: 'my-project' as never }, /`vertex` must be an object/],
     [{ vertex: { project: '', token } }, /`vertex.project` must be a string/],
     [
       { vertex: { project: 'p', location: 'a.example/', token } },

@@ -1,4 +1,4 @@
-import { checkOptions, wrongOption } from '@lamella/core/authoring'
+import { checkOptions, isObject, wrongOption } from '@lamella/core/authoring'
 import type { RequestSender } from '@lamella/transport'
 import {
   checkAddress,
@@ -33,6 +33,9 @@ export function connect(options: GoogleChatClientOptions): Connection {
   const { vertex, safetySettings, caching } = options
   const { apiVersion: version = vertex ? 'v1beta1' : 'v1beta' } = options
   const { firstUpdateTimeoutMs = 600_000, idleTimeoutMs = 300_000 } = options
+  if (vertex !== undefined && !isObject(vertex)) {
+    throw wrongOption(owner, 'vertex', 'an object', vertex, true)
+  }
   if (safetySettings !== undefined && !Array.isArray(safetySettings)) {
     throw wrongOption(owner, 'safetySettings', 'a list', safetySettings)
   }

@@ -48,6 +48,7 @@ export class CheckScope implements CheckContext {
       this.#controller?.abort(error)
       return error
     }
-    return withinTime(verdict, { timeoutMs, signal: this.call.signal }, late)
+    const { run, signal } = this.call
+    return withinTime(verdict, { clock: run.clock, timeoutMs, signal }, late)
   }
 }

@@ -1,4 +1,4 @@
-import { callFunction, scriptedClient } from '@lamella/testing'
+import { callFunction, scriptedClient, testClock } from '@lamella/testing'
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import type {
   AgentMiddleware,
@@ -122,6 +122,21 @@ describe('a guardrail that fails', () => {
     expect(before).toBe(false)
     expect(signal?.aborted).toBe(true)
     expect(response.block?.category).toBe('guardrail_error')
+  })
+
+  test('takes its time by the clock of the run', async () => {
+    const clock = testClock()
+    const middleware = guardrail({
+      name: 'g',
+      applyTo: ['input'],
+      check: () => new Promise(() => {}),
+      timeoutMs: 100,
+    })
+
+    const running = new Agent({ client: scriptedClient(['Hi.']), middleware, clock }).run('Hello')
+    await clock.advance(100)
+
+    expect((await running).block?.category).toBe('guardrail_error')
   })
 
   test('leaves no timer behind', async () => {

@@ -11,7 +11,7 @@ import { runDurably } from '../run/run-durably.ts'
 import { answerDbos, dbos, requestsOfDbos } from './dbos-engine.ts'
 
 const runs = Number(process.env['DURABLE_RUNS'] ?? 100)
-const runsAtEveryStep = Number(process.env['DURABLE_RUNS'] ?? 200)
+const runsAtEveryStep = Math.min(200, Number(process.env['DURABLE_RUNS'] ?? 200))
 
 describeWithPostgres('dbos', () => {
   const database = `lamella_dbos_${process.pid}`

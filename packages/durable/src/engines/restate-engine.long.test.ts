@@ -8,10 +8,10 @@ import type { Server } from 'node:net'
 import { connect, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { Agent, ProviderError, tool } from '@lamella/core'
+import { Agent, LamellaError, ProviderError, tool } from '@lamella/core'
 import { callFunction, scriptedClient } from '@lamella/testing'
 import type { Context } from '@restatedev/restate-sdk'
-import { createEndpointHandler, service } from '@restatedev/restate-sdk'
+import { createEndpointHandler, service, TerminalError } from '@restatedev/restate-sdk'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { freePort } from '../../../../tests/support/free-port.ts'
 import type { TestedEngine, WorkflowAnswer } from '../testing/killed-workers.test-helper.ts'
@@ -20,7 +20,7 @@ import { runDurably } from '../run/run-durably.ts'
 import { restate } from './restate-engine.ts'
 
 const runs = Number(process.env['DURABLE_RUNS'] ?? 100)
-const runsAtEveryStep = Number(process.env['DURABLE_RUNS'] ?? 200)
+const runsAtEveryStep = Math.min(200, Number(process.env['DURABLE_RUNS'] ?? 200))
 
 describe('restate', () => {
   let server: RestateServer
@@ -90,6 +90,40 @@ describe('restate', () => {
     expect(refusals[0]).toMatch(/\(570\) Found a mismatch/)
     expect(refusals[0]).toContain('tool note call_1 != model 1')
     expect(kept).toBe('Done.')
+  }, 60_000)
+
+  it('a run that fails ends its invocation if the handler says that this is the end', async () => {
+    let passes = 0
+    const refused = new ProviderError('no such model', { kind: 'not_found', provider: 'scripted' })
+    const agent = new Agent({ client: scriptedClient(() => Promise.reject(refused)) })
+    const failing = service({
+      name: 'failing',
+      handlers: {
+        run: async (context: Context) => {
+          passes++
+          try {
+            return (await runDurably(agent, 'Go.', restate(context))).text
+          } catch (error) {
+            throw LamellaError.is(error) ? new TerminalError(error.message) : error
+          }
+        },
+      },
+    })
+    const port = await freePort()
+    const worker = createServerOfHttp2(
+      createEndpointHandler({ services: [failing], logger: () => {} }),
+    )
+    worker.listen(port, '127.0.0.1')
+    await once(worker, 'listening')
+    await server.register(`http://127.0.0.1:${port}`)
+
+    const { invocationId } = (await server.post('/failing/run/send', undefined)) as {
+      invocationId: string
+    }
+
+    await expect(server.output(invocationId)).rejects.toThrow('no such model')
+    expect(passes).toBe(1)
+    worker.close()
   }, 60_000)
 
   const engine = (): TestedEngine => ({

@@ -187,6 +187,15 @@ function expectKilledAtEveryStep(workflows: readonly string[], folder: string): 
       if (kind === 'entered')
         expect([workflow, what, kept.has(what)]).toEqual([workflow, what, false])
     }
+    // An effect happens in its step only.
+    const paid = happened.filter((line) => line.workflow === workflow && line.kind === 'pay')
+    for (const key of new Set(paid.map(({ what }) => what))) {
+      const calls = key.split('/').slice(1)
+      const step = [...calls.slice(0, -1), `tool ${calls.at(-1)} #`].join('/')
+      const entered = of('entered').filter((what) => what.startsWith(step))
+      const times = paid.filter(({ what }) => what === key).length
+      expect([key, times <= entered.length]).toEqual([key, true])
+    }
     // The cache knows a call of the outer model that was lost between its effect and its record.
     const calls = happened.filter((line) => line.workflow === workflow && line.kind === 'answered')
     const outer = calls.flatMap(({ what }) => (what.startsWith('model') ? what : []))

@@ -15,7 +15,7 @@ import type { FailedOutcome } from '../run/failed-outcome.ts'
 import type { Run } from '../run/run.ts'
 import type { AgentCall, OnceRecord } from './agent-call.ts'
 
-/** Finalizes a run after its middlewares: updates the session. Async only to add a checkpoint to a pause. */
+/** Finalizes a run after its middleware: updates the session. Async only to add a checkpoint to a pause. */
 export function closeRun(
   call: AgentCall,
   given: AgentResponse,

@@ -15,11 +15,13 @@ import {
   agentTool,
   createSession,
   defineState,
+  functionMiddleware,
   jsonSchema,
   message,
   messageText,
   tool,
 } from '../index.ts'
+import { matchResults } from '../messages/match-results.ts'
 import { resumeIn } from '../pausing/resume-in.test-helper.ts'
 
 const note = { ...message('user', 'Likes tea'), id: 'note' }
@@ -334,6 +336,33 @@ describe.each(runModes)(
         'tool',
         'user',
       ])
+    })
+
+    it('has that of the run in its place, also where the run fails later', async () => {
+      const ask = tool({
+        name: 'ask',
+        description: '',
+        execute: async (_, { run }) => `said ${String(await run.interrupt('Which?'))}`,
+      })
+      const broken = functionMiddleware('broken', async (_, callNext) => {
+        await callNext()
+        throw new TypeError('broken')
+      })
+      const client = scriptedClient([callFunction('ask', {}, 'c'), 'Hello.'])
+      const session = createSession()
+      const first = new Agent({ client, tools: [ask] })
+      const { checkpoint, pending } = await runIn(mode, first, { session })
+      const cancelled = { type: 'function-result', callId: 'c', name: 'ask', contents: [] } as const
+      session.messages = [...session.messages, message('tool', cancelled)]
+      await runIn(mode, first, { session, input: 'Hi.' })
+
+      const agent = new Agent({ client, tools: [ask], middleware: broken })
+      const answers = { [pending[0]!.id]: 'tea' }
+      const failing = resumeIn(mode, agent, checkpoint!, answers, { session })
+      await expect(failing).rejects.toThrow('broken')
+
+      const found = [...matchResults(session.messages).results.values()].flat()
+      expect(found).toMatchObject([{ error: { code: 'withheld' } }])
     })
   },
 )

@@ -79,7 +79,7 @@ export function functionPipeline(middleware: Nested<FunctionMiddleware>): Functi
       const { arguments: args = {} } = context
       const text = typeof args === 'string' ? args : JSON.stringify(args)
       const call = { type: 'function-call', callId, name: given.name, arguments: text } as const
-      const tool = handler === undefined ? given : { ...given, execute: runBy(handler) }
+      const tool: Tool = handler ? { ...given, execute: (_, running) => handler(running) } : given
       const decision = approved === true ? ({ approved } as const) : undefined
       const address = run.ids.createId('call')
       const preparing = prepareTool(run, call, address, tool, decision, includeDetailedErrors)
@@ -92,10 +92,6 @@ export function functionPipeline(middleware: Nested<FunctionMiddleware>): Functi
       return result
     },
   }
-}
-
-function runBy(handler: FunctionHandler): NonNullable<Tool['execute']> {
-  return (_, context) => handler(context)
 }
 
 function refusal({ name, execute }: Tool): LamellaError {

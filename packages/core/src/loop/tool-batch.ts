@@ -81,7 +81,7 @@ class BatchWork {
   /** Positions of the calls. */
   readonly #addresses: readonly string[]
   /** Index of the first of equal calls, which run once. */
-  readonly #firstAt = new Map<string, number>()
+  readonly #firstAt: readonly number[]
   #interrupted = false
   #executed = 0
 
@@ -91,16 +91,16 @@ class BatchWork {
     this.#budget = budget
     this.#settings = settings
     this.#addresses = batch.calls.map((call) => callAddress(run.messages.all, call))
+    const keys = batch.calls.map(callKey)
+    this.#firstAt = keys.map((key) => keys.indexOf(key))
   }
 
   prepare(at: number): Step | Promise<Step> | undefined {
     const { calls, waiting, requested } = this.#batch
     const { journal } = this.#run
     const call = calls[at]!
-    const key = callKey(call)
     const address = this.#addresses[at]!
-    if (this.#firstAt.has(key)) return undefined
-    this.#firstAt.set(key, at)
+    if (this.#firstAt[at] !== at) return undefined
     const done = journal.take('call', address)
     if (done !== undefined) {
       this.#executed++
@@ -179,7 +179,7 @@ class BatchWork {
     let failed = false
     for (let at = 0; at < calls.length; at++) {
       const call = calls[at]!
-      const outcome = outcomes[this.#firstAt.get(callKey(call))!] ?? (ends ? cancelled : undefined)
+      const outcome = outcomes[this.#firstAt[at]!] ?? (ends ? cancelled : undefined)
       if (outcome === undefined) continue
       const { error } = outcome.result
       results.push(resultOf(call, outcome.result))

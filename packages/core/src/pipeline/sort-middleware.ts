@@ -30,7 +30,7 @@ export function sortMiddlewares(
   where: string,
   levels: readonly Middleware['level'][] = allLevels,
 ): Middlewares {
-  const all = flatten(lists)
+  const all = ([lists] as unknown[]).flat(Infinity) as Middleware[]
   const wrong = all.findIndex((one) => !isMiddleware(one) || !levels.includes(one.level))
   if (wrong >= 0) throw refusal(all[wrong]!, where, levels)
   const of = (level: Middleware['level']): never[] =>
@@ -77,12 +77,15 @@ export function inheritedBy(lists: Lists, given: readonly Middleware[]): readonl
 
 /** Returns true if lists hold exactly this middleware, in this order. */
 export function holdsOnly(lists: Lists, all: readonly Middleware[]): boolean {
-  const flat = flatten(lists)
-  return flat.length === all.length && flat.every((one, at) => one === all[at])
+  return reach(lists, all, 0) === all.length
 }
 
-function flatten(lists: Lists): readonly Middleware[] {
-  return ([lists] as unknown[]).flat(Infinity) as Middleware[]
+/** Returns the index in `all` after an entry that begins at `from`; NaN if it does not match. */
+function reach(entry: Lists, all: readonly Middleware[], from: number): number {
+  if (!Array.isArray(entry)) return all[from] === entry ? from + 1 : NaN
+  let at = from
+  for (const one of entry as readonly Lists[]) at = reach(one, all, at)
+  return at
 }
 
 /**

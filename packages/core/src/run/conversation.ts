@@ -341,11 +341,11 @@ function merged(
   const all: Message[] = []
   for (const entry of own) {
     const next = behind.get(entry.id)
+    // Results stay behind their calls, and behind the run's own ones, which count.
+    while (entry.role !== 'tool' && waiting[0]?.role === 'tool') all.push(waiting.shift()!)
     if (next !== undefined) all.push(...waiting)
     waiting = next ?? waiting
     all.push(entry)
-    // Results stay behind their calls.
-    while (waiting[0]?.role === 'tool') all.push(waiting.shift()!)
   }
   return [...all, ...waiting]
 }

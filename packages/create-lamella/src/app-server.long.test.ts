@@ -8,25 +8,25 @@ import { afterAll, expect, it } from 'vitest'
 
 const template = resolve(import.meta.dirname, '../../../templates/app')
 const folder = mkdtempSync(join(tmpdir(), 'lamella-app-'))
-let server: ChildProcess | undefined
+const servers: ChildProcess[] = []
 afterAll(() => {
-  server?.kill('SIGKILL')
+  for (const server of servers) server.kill('SIGKILL')
   rmSync(folder, { recursive: true, force: true })
 })
 
-/** Starts the app of the template with nothing set, and resolves to its port. */
-async function started(): Promise<number> {
-  const env = { PATH: process.env['PATH'], PORT: '0' }
+/** Starts the app of the template with these variables alone, and resolves to its port and its first line. */
+async function started(variables = {}): Promise<{ port: number; line: string }> {
+  const env = { PATH: process.env['PATH'], PORT: '0', ...variables }
   const args = ['--conditions=@lamella/source', join(template, 'src/server.ts')]
   const child = spawn(process.execPath, args, { cwd: folder, env })
-  server = child
+  servers.push(child)
   let said = ''
   return new Promise((done, failed) => {
     child.stderr.on('data', (piece) => (said += String(piece)))
     child.once('exit', () => failed(new Error(said)))
     child.stdout.on('data', (piece) => {
-      const [, port] = /localhost:(\d+)/.exec((said += String(piece))) ?? []
-      if (port !== undefined) done(Number(port))
+      const [line, port] = /localhost:(\d+).*(?=\n)/.exec((said += String(piece))) ?? []
+      if (line !== undefined) done({ port: Number(port), line })
     })
   })
 }
@@ -44,7 +44,7 @@ function answers(host: string, port: number): Promise<boolean> {
 }
 
 it('a new app listens for this machine alone', async () => {
-  const port = await started()
+  const { port } = await started()
   const outside = Object.values(networkInterfaces())
     .flatMap((list) => list ?? [])
     .filter(({ internal, family }) => !internal && family === 'IPv4')
@@ -54,6 +54,16 @@ it('a new app listens for this machine alone', async () => {
     outside.map(() => false),
   )
 }, 60_000)
+
+it.each([
+  ['OPENAI_API_KEY', 'openai/gpt-5-mini'],
+  ['ANTHROPIC_API_KEY', 'anthropic/claude-sonnet-5-5'],
+  ['GEMINI_API_KEY', 'google/gemini-3.8-flash'],
+])('with %s, a new app answers with %s', { timeout: 60_000 }, async (variable, model) => {
+  const { line } = await started({ [variable]: 'key' })
+
+  expect(line).toContain(`answers with ${model}`)
+})
 
 it('the page of a new app has no way to write anything but text nodes', () => {
   const sinks =

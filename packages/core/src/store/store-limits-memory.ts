@@ -2,18 +2,6 @@ import type { LimitTake, LimitUsage } from './store-limit-math.ts'
 import { limitMath } from './store-limit-math.ts'
 import type { LimitClaim, LimitGrant, StoreLimits } from './store-limits.ts'
 
-const {
-  addTake,
-  emptyUsage,
-  forgottenUntil,
-  refreshUsage,
-  remainingOf,
-  restrictUsage,
-  settleTake,
-  usageEnds,
-  waitFor,
-} = limitMath
-
 interface Kept extends LimitUsage {
   /** Takes by call, oldest first. */
   readonly takes: Map<string, LimitTake>
@@ -28,14 +16,19 @@ export function memoryLimits({ clock }: { readonly clock: { now(): number } }): 
   const usageOf = (claim: LimitClaim, now: number): Kept => {
     const isConcurrent = claim.kind === 'concurrency'
     const usage = usages.get(claim.key) ?? {
-      ...emptyUsage(now),
+      ...limitMath.emptyUsage(now),
       takes: new Map<string, LimitTake>(),
       isConcurrent,
       endsAt: 0,
     }
     usages.delete(claim.key)
     usages.set(claim.key, usage)
-    refreshUsage(usage, claim, now, forget(usage.takes, forgottenUntil(claim, now)))
+    limitMath.refreshUsage(
+      usage,
+      claim,
+      now,
+      forget(usage.takes, limitMath.forgottenUntil(claim, now)),
+    )
     return usage
   }
 
@@ -58,17 +51,17 @@ export function memoryLimits({ clock }: { readonly clock: { now(): number } }): 
       const found = claims.map((claim) => usageOf(claim, now))
       const waits = claims.map((claim, index) => {
         const usage = found[index]!
-        return usage.takes.has(id) ? 0 : waitFor(usage, claim, now, usage.takes.values())
+        return usage.takes.has(id) ? 0 : limitMath.waitFor(usage, claim, now, usage.takes.values())
       })
       const longest = Math.max(0, ...waits)
       for (const [index, claim] of claims.entries()) {
         const usage = found[index]!
         if (longest > 0 || usage.takes.has(id)) continue
         usage.takes.set(id, { at: now, amount: claim.amount })
-        addTake(usage, claim)
-        usage.endsAt = Math.max(usage.endsAt, usageEnds(usage, claim))
+        limitMath.addTake(usage, claim)
+        usage.endsAt = Math.max(usage.endsAt, limitMath.usageEnds(usage, claim))
       }
-      const remaining = claims.map((claim, index) => remainingOf(found[index]!, claim))
+      const remaining = claims.map((claim, index) => limitMath.remainingOf(found[index]!, claim))
       return longest === 0
         ? { granted: true, remaining }
         : { granted: false, remaining, index: waits.indexOf(longest), retryAfterMs: longest }
@@ -79,18 +72,18 @@ export function memoryLimits({ clock }: { readonly clock: { now(): number } }): 
         const usage = usageOf(claim, now)
         const taken = usage.takes.get(id)
         if (taken === undefined) continue
-        const rest = settleTake(usage, claim, taken, used)
+        const rest = limitMath.settleTake(usage, claim, taken, used)
         if (rest === undefined) usage.takes.delete(id)
         else usage.takes.set(id, rest)
-        usage.endsAt = Math.max(usage.endsAt, usageEnds(usage, claim))
+        usage.endsAt = Math.max(usage.endsAt, limitMath.usageEnds(usage, claim))
       }
     },
     restrict(restrictions) {
       const now = clock.now()
       for (const restriction of restrictions) {
         const usage = usageOf(restriction.claim, now)
-        restrictUsage(usage, restriction, now)
-        usage.endsAt = Math.max(usage.endsAt, usageEnds(usage, restriction.claim))
+        limitMath.restrictUsage(usage, restriction, now)
+        usage.endsAt = Math.max(usage.endsAt, limitMath.usageEnds(usage, restriction.claim))
       }
     },
     renew() {

@@ -100,10 +100,9 @@ describeWithPostgres('dbos', () => {
     const engine = engineOf(client, 'run')
     const tell: TestedEngine['tell'] = async (asked) => {
       // The one who answers sees the request.
-      let open: readonly string[] = []
-      while (!open.includes(asked.id)) {
-        open = (await requestsOfDbos(client, asked.workflow)).map(({ id }) => id)
-      }
+      const isOpen = async (): Promise<boolean> =>
+        (await requestsOfDbos(client, asked.workflow)).some(({ id }) => id === asked.id)
+      while (!(await isOpen())) await new Promise((resolve) => setTimeout(resolve, 200))
       await engine.tell(asked)
     }
 

@@ -151,15 +151,6 @@ export class AgentCall extends ContentCall<AgentResponse> {
     this.#edited = { added, removed }
   }
 
-  /** Takes over the tools of a checkpoint; those that the run had added are found by their names. */
-  restoreTools(tools: RunToolsSnapshot): void {
-    const { plan, run } = this
-    const finders = [plan.options, ...plan.pipelines.middlewares.all]
-    run.tools.restore(tools, (name) =>
-      finders.map((each) => each.findTool?.(name)).find((found) => found !== undefined),
-    )
-  }
-
   override get released(): boolean {
     return this.run.sink.delivered > 0
   }
@@ -294,7 +285,7 @@ export class AgentView extends ContentView<AgentResponse, AgentCall> implements 
     const { call, changed, inputs } = this
     const { entered } = call.run.journal
     if (!entered) {
-      call.restoreTools(early.tools)
+      call.run.tools.restore(early.tools, call.run)
       call.given = { ...call.given, tools: call.run.tools.visible }
     }
     const { tools } = call.given

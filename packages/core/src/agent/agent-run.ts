@@ -295,7 +295,7 @@ function prepareRun(view: AgentView): void {
   const { state } = journal
   const isFirst = !journal.entered
   call.applyTools(inputs)
-  if (state?.tools !== undefined && isFirst) call.restoreTools(state.tools)
+  if (state?.tools !== undefined && isFirst) run.tools.restore(state.tools, run)
   const history = session?.messages ?? none
   call.history = history
   run.progress.enterLoop(() => ({ messages: [...history, ...messages], ...view.changed }))

@@ -1,5 +1,5 @@
 import { jsonSchema } from '../base/json-schema.ts'
-import type { AgentInfo } from '../contract/agent.ts'
+import type { AgentInfo, Middleware } from '../contract/agent.ts'
 import { RunPaused } from '../contract/control-flow.ts'
 import type { RunEvent } from '../contract/events.ts'
 import type { AgentResponse, AgentResponseUpdate, Checkpoint } from '../contract/outcome.ts'
@@ -11,6 +11,7 @@ import { saveStep, checkpointState } from '../pausing/checkpoint.ts'
 import type { FunctionView } from '../pipeline/function-call.ts'
 import type { ToolOfAgent } from '../loop/function-loop.ts'
 import { LiveTools, missingTool } from '../run/live-tools.ts'
+import type { Run } from '../run/run.ts'
 import type { ResponseStream } from '../stream/response-stream.ts'
 import type { RunnableAgent } from './agent-call.ts'
 import type { RunOptions } from './agent-options.ts'
@@ -132,32 +133,37 @@ export function agentTool(agent: StreamingAgent, options: AgentToolOptions = {})
       )
     },
   })
-  const checkTools: ToolOfAgent['checkTools'] = (checkpoint, answers) =>
-    checkToolsOf(agent, checkpoint, answers)
+  const checkTools: ToolOfAgent['checkTools'] = (...given) => checkToolsOf(agent, ...given)
   return { ...made, resumable: true, checkTools } as ToolOfAgent
 }
 
 function checkToolsOf(
   agent: StreamingAgent,
   checkpoint: Checkpoint,
-  answers: ReadonlyMap<string, unknown>,
+  around: Pick<Run, 'findTool' | 'journal'>,
 ): void {
   const { pending, tools: changed } = checkpointState(checkpoint)
+  const finders = ([agent.middleware] as unknown[]).flat(Infinity) as readonly Middleware[]
+  const findTool: Run['findTool'] = (name) =>
+    finders.map((each) => each.findTool?.(name)).find(Boolean) ?? around.findTool(name)
   if ((agent as Partial<RunnableAgent>).settings?.onUnknownTool !== undefined) return
   const tools = new LiveTools([...agent.tools, ...(agent.options?.tools ?? [])])
   for (const request of pending) {
     const { id, path, kind } = request
-    const given = answers.get(id) as true | { readonly approved?: unknown } | undefined
+    const given = around.journal.answers.get(id) as
+      | true
+      | { readonly approved?: unknown }
+      | undefined
     if (kind !== 'approval' || (given !== true && given?.approved !== true)) continue
     const needed = path?.[0] ?? request.request.call.name
-    const found = tools.get(needed) as ToolOfAgent | undefined
-    // What middleware has added, it may add again.
-    const isEdited = changed?.edited?.some(([edited]) => edited === needed) === true
-    if (found === undefined && !isEdited) missingTool(needed)
+    const how = changed?.edited?.find(([edited]) => edited === needed)?.[1] ?? 'joined'
+    const found = (tools.get(needed) ?? findTool(needed)) as ToolOfAgent | undefined
+    // Agent middleware that has added it adds it again.
+    if (found === undefined && how === 'joined') missingTool(needed)
     for (const step of checkpoint.journal) {
       const inner = step.kind === 'agent' ? step.checkpoint : undefined
       if (inner !== undefined && checkpointState(inner).pending.some((entry) => entry.id === id))
-        found?.checkTools?.(inner, answers)
+        found?.checkTools?.(inner, { journal: around.journal, findTool })
     }
   }
 }

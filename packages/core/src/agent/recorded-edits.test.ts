@@ -3,8 +3,10 @@ import { callFunction, runIn, runModes, scriptedClient } from '@lamella/testing'
 import { describe, expect, it } from 'vitest'
 import type {
   AgentContext,
+  AgentOptions,
   Checkpoint,
   Message,
+  Middleware,
   MiddlewareInput,
   RunOptions,
   Tool,
@@ -388,6 +390,62 @@ describe.each(runModes)('a tool that a sub-agent needs after a pause, %s', (mode
     const ended = await resumeIn(mode, helperWith(depth, pay), checkpoint!, answers)
 
     expect([ended.status, paid]).toEqual(['completed', 1])
+  })
+
+  it.each<[string, (deploy: Tool) => Partial<AgentOptions>]>([
+    ['a tool', () => ({})],
+    [
+      'function middleware',
+      (deploy) => ({
+        middleware: functionMiddleware('add', async ({ run }, callNext) => {
+          await callNext()
+          run.tools.add(deploy)
+        }),
+      }),
+    ],
+  ])('and that %s had added is missed, too, or found by its name', async (how, more) => {
+    let deployed = 0
+    const execute = (): string => `deployed ${++deployed}`
+    const deploy = tool({ name: 'deploy', description: '', approval: 'always', execute })
+    const login = tool({
+      name: 'login',
+      description: '',
+      execute: (_, context) => void (how === 'a tool' && context.addTools(deploy)),
+    })
+    const process = (findInside?: RunOptions['findTool']): Agent => {
+      const client = scriptedClient(({ messages }) => {
+        const results = messages.filter(({ role }) => role === 'tool').length
+        return [callFunction('login'), callFunction('deploy'), 'Done.'].at(results)!
+      })
+      const finder = {
+        ...agentMiddleware('finds', (_, callNext) => callNext()),
+        findTool: findInside,
+      }
+      const { middleware = [] } = more(deploy)
+      const given = findInside === undefined ? [middleware] : [middleware, finder as Middleware]
+      const inner = new Agent({ name: 'inner', client, tools: [login], middleware: given })
+      const outer = scriptedClient(({ messages }) =>
+        messages.at(-1)!.role === 'tool' ? 'Done.' : [callFunction('inner', { task: 'Go.' })],
+      )
+      return new Agent({ client: outer, tools: [agentTool(inner)] })
+    }
+    const findTool = (name: string): Tool | undefined => (name === 'deploy' ? deploy : undefined)
+    const ends: unknown[] = []
+    for (const isInside of [true, false]) {
+      // oxlint-disable-next-line no-await-in-loop
+      const { checkpoint, pending } = await runIn(mode, process())
+      const answers = { [pending[0]!.id]: true }
+
+      const missing = resumeIn(mode, process(), checkpoint!, answers)
+      // oxlint-disable-next-line no-await-in-loop
+      await expect(missing).rejects.toMatchObject({ code: 'unknown_tool', outcome: { pending } })
+      const found = isInside ? {} : { findTool }
+      const agent = process(isInside ? findTool : undefined)
+      // oxlint-disable-next-line no-await-in-loop
+      ends.push((await resumeIn(mode, agent, checkpoint!, answers, found)).status)
+    }
+
+    expect([ends, deployed]).toEqual([['completed', 'completed'], 2])
   })
 
   it('is not missed where its call was rejected', async () => {

@@ -117,8 +117,10 @@ export interface RunToolsSnapshot {
   readonly withheld: readonly (readonly [name: string, how: 'hidden' | 'deferred'])[]
   /** Overrides of `returnDirect`, by tool name. */
   readonly returnDirect: readonly (readonly [name: string, value: boolean])[]
-  /** Tools that the run has added to those that it began with, or removed from them. */
-  readonly edited?: readonly (readonly [name: string, how: 'added' | 'removed'])[] | undefined
+  /** Tools that the run has added to those that it began with, or removed from them. `joined`: added by its loop. */
+  readonly edited?:
+    | readonly (readonly [name: string, how: 'added' | 'joined' | 'removed'])[]
+    | undefined
 }
 
 /** Decision about a pending call. */

@@ -89,7 +89,7 @@ export async function runLoop(run: Run, input: LoopInput): Promise<AgentResponse
 /** A tool that runs an agent. */
 export interface ToolOfAgent extends Tool {
   /** @throws LamellaError `unknown_tool` if a call of the agent that was approved cannot run */
-  readonly checkTools?: (checkpoint: Checkpoint, answers: ReadonlyMap<string, unknown>) => void
+  readonly checkTools?: (checkpoint: Checkpoint, run: Pick<Run, 'findTool' | 'journal'>) => void
 }
 
 class FunctionLoop {
@@ -124,7 +124,7 @@ class FunctionLoop {
         if (answer !== undefined) this.#checkTool(call.name, answer)
         const inner = agents.get(address)
         const tool = inner && (this.#run.tools.get(call.name) as ToolOfAgent | undefined)
-        tool?.checkTools?.(inner!, answers)
+        tool?.checkTools?.(inner!, this.#run)
       }
       return open.length > 0
     })

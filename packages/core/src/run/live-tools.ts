@@ -2,6 +2,7 @@ import { none } from '../base/none.ts'
 import { LamellaError } from '../base/lamella-error.ts'
 import type { RunToolsSnapshot } from '../contract/outcome.ts'
 import type { RunTools, Tool, ToolDefinition } from '../contract/run.ts'
+import type { LoopProgress } from './loop-progress.ts'
 
 /**
  * The tools of one run. A list that it has returned never changes; a change makes a new one, in
@@ -14,9 +15,9 @@ export class LiveTools implements RunTools {
   #offered: readonly ToolDefinition[] = []
   #withheld: Map<string, 'hidden' | 'deferred'> | undefined
   #returnDirect: Map<string, boolean> | undefined
-  #edited: Map<string, 'added' | 'removed'> | undefined
-  /** Called before each edit. */
-  onEdit: ((what: string) => void) | undefined
+  #edited: Map<string, 'added' | 'joined' | 'removed'> | undefined
+  /** Progress of the run, which notes each edit. */
+  progress: Pick<LoopProgress, 'noteEdit' | 'phase'> | undefined
 
   /**
    * `tools` is what the model is shown, used as it is while nothing changes; `unadvertised` is
@@ -87,7 +88,7 @@ export class LiveTools implements RunTools {
   }
 
   add(...tools: readonly ToolDefinition[]): void {
-    this.onEdit?.('add')
+    this.progress?.noteEdit('run.tools.add()')
     const before = this.#executable
     const all = distinct([...before, ...tools])
     if (all.length === before.length) return
@@ -96,7 +97,7 @@ export class LiveTools implements RunTools {
   }
 
   remove(...tools: readonly (string | ToolDefinition)[]): void {
-    this.onEdit?.('remove')
+    this.progress?.noteEdit('run.tools.remove()')
     const gone = this.#executable.filter(
       (tool) => tools.includes(tool) || tools.includes(tool.name),
     )
@@ -111,28 +112,29 @@ export class LiveTools implements RunTools {
 
   #note(name: string, how: 'added' | 'removed'): void {
     const edited = (this.#edited ??= new Map())
-    if (!edited.delete(name)) edited.set(name, how)
+    const isLate = how === 'added' && this.progress?.phase === 'looping'
+    if (!edited.delete(name)) edited.set(name, isLate ? 'joined' : how)
   }
 
   /** Also holds for a tool of that name that is added later. */
   hide(...names: readonly string[]): void {
-    this.onEdit?.('hide')
+    this.progress?.noteEdit('run.tools.hide()')
     this.#withhold(names, 'hidden')
   }
 
   show(...names: readonly string[]): void {
-    this.onEdit?.('show')
+    this.progress?.noteEdit('run.tools.show()')
     this.#withhold(names)
   }
 
   /** Also holds for a tool of that name that is added later. */
   defer(...names: readonly string[]): void {
-    this.onEdit?.('defer')
+    this.progress?.noteEdit('run.tools.defer()')
     this.#withhold(names, 'deferred')
   }
 
   setReturnDirect(name: string, value: boolean): void {
-    this.onEdit?.('setReturnDirect')
+    this.progress?.noteEdit('run.tools.setReturnDirect()')
     this.#returnDirect = new Map(this.#returnDirect).set(name, value)
   }
 
@@ -156,17 +158,17 @@ export class LiveTools implements RunTools {
   }
 
   /**
-   * Takes a snapshot over. The tools themselves are not in it: `find` has those that the run had added. Others
+   * Takes a snapshot over. The tools themselves are not in it: `run` finds those that it had added. Others
    * that are missing are ignored, and what it does not show stays withheld.
    * @throws LamellaError `unknown_tool` if one that was added is not found
    */
   restore(
     { visible, withheld, returnDirect, edited = [] }: RunToolsSnapshot,
-    find: (name: string) => ToolDefinition | undefined = () => undefined,
+    run?: { findTool(name: string): ToolDefinition | undefined },
   ): void {
     for (const [name, how] of edited) {
       if (how === 'removed') this.remove(name)
-      else this.add(this.get(name) ?? find(name) ?? missingTool(name))
+      else this.add(this.get(name) ?? run?.findTool(name) ?? missingTool(name))
     }
     this.#edited = new Map(edited)
     this.#visible = Object.freeze(visible.flatMap((name) => this.get(name) ?? []))

@@ -44,7 +44,8 @@ describe('a list of tools', () => {
   test('tells of each edit before it is made', () => {
     const told: string[] = []
     const tools = new LiveTools([a, b])
-    tools.onEdit = (what) => told.push(`${what} ${names(tools.visible)}`)
+    const noteEdit = (what: string): void => void told.push(`${what} ${names(tools.visible)}`)
+    tools.progress = { phase: 'early', noteEdit }
 
     tools.add(c)
     tools.remove('a')
@@ -54,12 +55,12 @@ describe('a list of tools', () => {
     tools.setReturnDirect('b', true)
 
     expect(told).toEqual([
-      'add ab',
-      'remove abc',
-      'hide bc',
-      'show c',
-      'defer cb',
-      'setReturnDirect b',
+      'run.tools.add() ab',
+      'run.tools.remove() abc',
+      'run.tools.hide() bc',
+      'run.tools.show() c',
+      'run.tools.defer() cb',
+      'run.tools.setReturnDirect() b',
     ])
   })
 

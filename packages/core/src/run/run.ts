@@ -14,7 +14,7 @@ import type {
   JournalStep,
   Stop,
 } from '../contract/outcome.ts'
-import type { CallGate, InputGate, RunContext } from '../contract/run.ts'
+import type { CallGate, InputGate, RunContext, ToolDefinition } from '../contract/run.ts'
 import type { Session } from '../messages/session.ts'
 import type { Block } from '../contract/termination.ts'
 import type { RunState } from '../contract/state.ts'
@@ -48,6 +48,7 @@ export interface RunCaller {
   readonly onRequest?: ((event: RunEvent & { readonly id: string }) => unknown) | undefined
   readonly onCheckpoint?: ((checkpoint: Checkpoint) => void | Promise<void>) | undefined
   readonly control?: RunControl | undefined
+  readonly findTool?: ((name: string) => ToolDefinition | undefined) | undefined
 }
 
 /** Settings of a run. */
@@ -141,7 +142,6 @@ export class Run implements RunContext {
 
   // A function that is written where it is assigned to a property becomes an old object in V8: what it refers
   // to, the whole run, would outlive minor collections.
-  readonly #onToolEdit = (what: string): void => this.progress.noteEdit(`run.tools.${what}()`)
   readonly #onRewrite = (): void => this.progress.noteEdit('run.messages.rewrite()')
 
   constructor(init: RunInit, caller: RunCaller = init) {
@@ -237,8 +237,16 @@ export class Run implements RunContext {
   /** Begins the run with these tools. */
   useTools(tools: LiveTools): LiveTools {
     this.#tools = tools
-    tools.onEdit = this.#onToolEdit
+    tools.progress = this.progress
     return tools
+  }
+
+  /** Finds a tool that this run had added before a pause: by its caller, its middleware, or the run around it. */
+  findTool(name: string): ToolDefinition | undefined {
+    const found = [this.#caller, ...this.middlewares].map((each) => each.findTool?.(name))
+    return (
+      found.find((tool) => tool !== undefined) ?? (this.parent as Run | undefined)?.findTool(name)
+    )
   }
 
   /** The input has ids of its own. */

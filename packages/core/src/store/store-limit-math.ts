@@ -38,17 +38,17 @@ export interface LimitTake {
  */
 export const limitMath = {
   /** Creates the usage of an unused limit. */
-  emptyUsage(now: number): LimitUsage {
+  emptyUsage: (now: number): LimitUsage => {
     return { total: 0, filledAt: now, held: 0, heldUntil: 0, closedUntil: 0 }
   },
 
   /** Returns the time up to which takes no longer count. Takes of a bucket are only kept to be settled. */
-  forgottenUntil(claim: LimitClaim, now: number, leaseMs: number = Infinity): number {
+  forgottenUntil: (claim: LimitClaim, now: number, leaseMs: number = Infinity): number => {
     return now - keptMs(claim, leaseMs)
   },
 
   /** Updates a usage to a time. `gone` is the sum of the takes that no longer count. */
-  refreshUsage(usage: LimitUsage, claim: LimitClaim, now: number, gone: number): void {
+  refreshUsage: (usage: LimitUsage, claim: LimitClaim, now: number, gone: number): void => {
     const { kind, limit, windowMs } = claim
     if (kind === 'token-bucket') {
       const filled = (Math.max(0, now - usage.filledAt) * limit) / windowMs
@@ -59,22 +59,22 @@ export const limitMath = {
   },
 
   /** Returns the remaining amount of a limit. */
-  remainingOf({ total, held }: LimitUsage, { limit }: LimitClaim): number {
+  remainingOf: ({ total, held }: LimitUsage, { limit }: LimitClaim): number => {
     return Math.max(0, limit - total - held)
   },
 
   /** Returns true if the wait depends on single takes. `waitFor` then needs them, oldest first. */
-  needsTakes({ total, held }: LimitUsage, { kind, limit, amount }: LimitClaim): boolean {
+  needsTakes: ({ total, held }: LimitUsage, { kind, limit, amount }: LimitClaim): boolean => {
     return kind === 'sliding-window' && total + held + amount - limit > tiny
   },
 
   /** Returns the time in milliseconds until the claim can be granted; `Infinity` if a call has to end first. */
-  waitFor(
+  waitFor: (
     usage: LimitUsage,
     { kind, limit, windowMs, amount }: LimitClaim,
     now: number,
     takes: Iterable<LimitTake> = [],
-  ): number {
+  ): number => {
     const closed = Math.max(0, usage.closedUntil - now)
     let excess = usage.total + usage.held + amount - limit
     if (excess <= tiny) return closed
@@ -95,28 +95,28 @@ export const limitMath = {
   },
 
   /** Adds a take. */
-  addTake(usage: LimitUsage, { amount }: LimitClaim): void {
+  addTake: (usage: LimitUsage, { amount }: LimitClaim): void => {
     usage.total += amount
   },
 
   /** Replaces the amount of a take with the amount that the call used. Returns the take, or `undefined` if nothing remains. */
-  settleTake(
+  settleTake: (
     usage: LimitUsage,
     { kind }: LimitClaim,
     taken: LimitTake,
     used: number,
-  ): LimitTake | undefined {
+  ): LimitTake | undefined => {
     const rest = kind === 'concurrency' ? 0 : used
     usage.total = Math.max(0, clean(usage.total + rest - taken.amount))
     return kind === 'token-bucket' || rest === 0 ? undefined : { at: taken.at, amount: rest }
   },
 
   /** Lowers the remaining amount for a while. */
-  restrictUsage(
+  restrictUsage: (
     usage: LimitUsage,
     { claim, remaining, forMs }: LimitRestriction,
     now: number,
-  ): void {
+  ): void => {
     const { kind, limit } = claim
     if (remaining === 0) usage.closedUntil = Math.max(usage.closedUntil, now + forMs)
     else if (kind === 'token-bucket') usage.total = Math.max(usage.total, limit - remaining)
@@ -127,7 +127,7 @@ export const limitMath = {
   },
 
   /** Returns the time from which a usage equals an unused limit, and no call can settle its take any more. */
-  usageEnds(usage: LimitUsage, claim: LimitClaim, leaseMs: number = 0): number {
+  usageEnds: (usage: LimitUsage, claim: LimitClaim, leaseMs: number = 0): number => {
     const { total, filledAt, heldUntil, closedUntil } = usage
     const { kind, limit, windowMs } = claim
     const fullAt = kind === 'token-bucket' ? filledAt + (total * windowMs) / limit : 0

@@ -49,5 +49,5 @@ export class FileWorld {
 
 /** All that has happened in a folder, in order. */
 export function happenedIn(folder: string): readonly Line[] {
-  return linesOf<Line>(folder, 'happened')
+  return linesOf(folder, 'happened') as readonly Line[]
 }

@@ -34,8 +34,8 @@ export class KillGate {
       if (kind === 'died') this.#died.add(`${workflow} ${what}`)
       if (kind === 'ended') this.#ended.add(workflow)
     }
-    for (const { id } of linesOf<Asked>(folder, 'asked')) this.#asked.add(id)
-    for (const { id } of linesOf<Asked>(folder, 'answered')) this.#answered.add(id)
+    for (const { id } of linesOf(folder, 'asked') as readonly Asked[]) this.#asked.add(id)
+    for (const { id } of linesOf(folder, 'answered') as readonly Asked[]) this.#answered.add(id)
   }
 
   /** Runs a workflow with an engine whose steps are points. */
@@ -130,5 +130,5 @@ export class KillGate {
 
 /** All that the gates of a folder have written, in order. */
 export function gateLinesIn(folder: string): readonly GateLine[] {
-  return linesOf<GateLine>(folder, 'gate')
+  return linesOf(folder, 'gate') as readonly GateLine[]
 }

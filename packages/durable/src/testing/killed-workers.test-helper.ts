@@ -40,7 +40,7 @@ export interface TestedEngine {
   /** Begins a workflow for each seed. Resolves to their ids. */
   begin(seeds: readonly number[]): Promise<readonly string[]>
   /** Answers a request, as a person does. */
-  tell(asked: Asked): Promise<void>
+  readonly tell: (asked: Asked) => Promise<void>
   /** Resolves to what a workflow returns. */
   answer(workflow: string): Promise<WorkflowAnswer>
 }

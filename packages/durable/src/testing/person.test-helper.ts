@@ -29,7 +29,9 @@ export class Person {
 
   /** Answers all that was asked until now. */
   async answer(): Promise<void> {
-    const open = linesOf<Asked>(this.#folder, 'asked').filter(({ id }) => !this.#told.has(id))
+    const open = (linesOf(this.#folder, 'asked') as readonly Asked[]).filter(
+      ({ id }) => !this.#told.has(id),
+    )
     const once = new Map(open.map((asked) => [asked.id, asked]))
     await Promise.all([...once.values()].map(this.#tell))
     for (const asked of once.values()) {
@@ -40,9 +42,9 @@ export class Person {
 }
 
 /** Lines of JSON in a file that other processes write. */
-export function linesOf<Line>(folder: string, name: string): readonly Line[] {
+export function linesOf(folder: string, name: string): readonly unknown[] {
   const file = join(folder, `${name}.jsonl`)
   if (!existsSync(file)) return []
   const lines = readFileSync(file, 'utf8').split('\n').slice(0, -1)
-  return lines.map((line) => JSON.parse(line) as Line)
+  return lines.map((line) => JSON.parse(line) as unknown)
 }

@@ -184,7 +184,7 @@ describe('options that nobody reads', () => {
 
   it('a tool that tool() has not made is refused with the right shape', async () => {
     const plain = { name: 'search', description: 'Searches.', execute: () => 'found' } as never
-    const message = 'the tool search is a plain object; pass tool({ name, description, parameters'
+    const message = 'the tool search is an object; pass tool({ name, description, parameters'
 
     await expect(new Agent({ client, tools: [plain] }).run('Hi')).rejects.toThrow(message)
     await expect(new Agent({ client }).run('Hi', { tools: [plain] })).rejects.toThrow(message)

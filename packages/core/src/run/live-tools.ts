@@ -1,3 +1,4 @@
+import { described } from '../base/check-options.ts'
 import { none } from '../base/none.ts'
 import { LamellaError } from '../base/lamella-error.ts'
 import type { RunToolsSnapshot } from '../contract/outcome.ts'
@@ -210,7 +211,7 @@ function distinct(tools: readonly ToolDefinition[]): readonly ToolDefinition[] {
     if (!isMade(tool)) {
       const name = (tool as { readonly name?: string } | undefined)?.name || 'without a name'
       throw new TypeError(
-        `the tool ${name} is ${typeof tool === 'object' ? 'a plain object' : `a ${typeof tool}`}; pass tool({ name, description, parameters, execute })`,
+        `the tool ${name} is ${described(tool)}; pass tool({ name, description, parameters, execute })`,
       )
     }
     if ((byName.get(tool.name) ?? tool) !== tool) {

@@ -80,7 +80,7 @@ describe('a list of tools', () => {
 
     expect(build).toThrow(
       new TypeError(
-        'the tool a is a plain object; pass tool({ name, description, parameters, execute })',
+        'the tool a is an object; pass tool({ name, description, parameters, execute })',
       ),
     )
   })

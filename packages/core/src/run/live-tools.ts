@@ -215,9 +215,8 @@ function distinct(tools: readonly ToolDefinition[]): readonly ToolDefinition[] {
       )
     }
     if ((byName.get(tool.name) ?? tool) !== tool) {
-      throw new LamellaError(`two different tools are named "${tool.name}"`, {
-        code: 'tool_conflict',
-      })
+      const problem = `two different tools are named "${tool.name}"`
+      throw new LamellaError(problem, { code: 'tool_conflict' })
     }
     byName.set(tool.name, tool)
   }

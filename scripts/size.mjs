@@ -52,7 +52,7 @@ const file = 'scripts/size-budgets.json'
 const limits = readBaseline(file)
 const now = { bundles: {}, entries: {} }
 
-let isOver = false
+const over = []
 console.log('minified and gzipped, in bytes')
 for (const { name, source, goalBytes, resolveDir = 'examples' } of bundles) {
   const bytes = await bytesOf({ contents: source, resolveDir })
@@ -76,13 +76,16 @@ for (const folder of readdirSync('packages')) {
   }
 }
 moveBaseline(file, now)
-if (isOver)
-  console.error('Make it smaller, or record why not: see docs/decisions/0024-fixed-baselines.md')
-process.exit(isOver ? 1 : 0)
+if (over.length > 0) {
+  console.error(
+    `${over.join(', ')}: make it smaller, or record why not: see docs/decisions/0024-fixed-baselines.md`,
+  )
+}
+process.exit(over.length > 0 ? 1 : 0)
 
 function report(name, bytes, limit = 0, more) {
   const isThisOver = bytes > limit && !isMoving()
-  isOver ||= isThisOver
+  if (isThisOver) over.push(name)
   console.log(
     `${name.padEnd(45)} ${String(bytes).padStart(6)}, limit ${limit}${more}: ${isThisOver ? 'OVER' : 'ok'}`,
   )

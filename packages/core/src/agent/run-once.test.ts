@@ -108,7 +108,13 @@ describe.each(runModes)('runs with one idempotencyKey, %s', (mode) => {
     const ran: string[] = []
     const claimed = gate()
     const processWith = (steps: readonly ScriptedStep[], execute: () => Promise<string>) => {
-      const pay = tool({ name: 'pay', description: '', approval: 'always', idempotent: true, execute })
+      const pay = tool({
+        name: 'pay',
+        description: '',
+        approval: 'always',
+        idempotent: true,
+        execute,
+      })
       return new Agent({ client: scriptedClient(steps), tools: [pay], store })
     }
     const dying = processWith([script[0]!], () => {

@@ -85,6 +85,23 @@ describe.each(modes)('how a run ends, $name', ({ stream }) => {
     ])
   })
 
+  it('a run whose updates a transform has cut is completed', async () => {
+    const cut = agentMiddleware('cut', async (context, callNext) => {
+      context.transformUpdates({
+        transform: (update, controller) => {
+          controller.enqueue(update)
+          if (update.contents.length > 0) controller.terminate()
+        },
+      })
+      await callNext()
+    })
+    const { agent } = make([work, 'Done.'], { middleware: cut })
+
+    const { response } = await play(agent, 'Go', { stream })
+
+    expect([response.status, response.text]).toEqual(['completed', ''])
+  })
+
   describe('what a guardrail blocked', () => {
     const guardrails = {
       'of the whole run': agentMiddleware('guardrail', async (_, callNext) => {

@@ -95,11 +95,11 @@ describe.each(modes)('how a run ends, $name', ({ stream }) => {
       })
       await callNext()
     })
-    const { agent } = make([work, 'Done.'], { middleware: cut })
+    const { agent } = make(['Done.'], { middleware: cut })
 
     const { response } = await play(agent, 'Go', { stream })
 
-    expect([response.status, response.text]).toEqual(['completed', ''])
+    expect([response.status, response.text]).toEqual(['completed', 'Done.'])
   })
 
   describe('what a guardrail blocked', () => {

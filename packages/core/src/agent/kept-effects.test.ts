@@ -303,6 +303,46 @@ describe.each(runModes)('a finished effect, %s', (mode) => {
     expect(paid).toEqual(['Ada', 'Bob'])
     expect(outlineOf(session)).toContain('c2: paid Bob')
   })
+
+  it('leaves what others of its batch wait for open, but for an interrupt', async () => {
+    const { pay: paying, paid } = payTool({ approval: 'always' })
+    const pick = tool({ name: 'pick', description: '' })
+    const ask = tool({
+      name: 'ask',
+      description: '',
+      execute: (_, { run }) => run.interrupt('Sure?'),
+    })
+    const calls = [
+      pay,
+      callFunction('pay', { to: 'Bob' }, 'c2'),
+      callFunction('pick', {}, 'c3'),
+      callFunction('ask', {}, 'c4'),
+    ]
+    const failing = functionMiddleware('fail', async ({ callId }, callNext) => {
+      await callNext()
+      if (callId === 'c1') throw down
+    })
+    const client = scriptedClient([calls, 'Done.'])
+    const agent = new Agent({ client, tools: [paying, pick, ask], middleware: failing })
+    const session = createSession()
+    const { checkpoint, pending } = await runIn(mode, agent, { session })
+    const [first, second] = pending.map(({ id }) => id)
+    const resumed = agent.resume(checkpoint!, { [first!]: true }, { session })
+    await expect(resumed).rejects.toThrow('down')
+    const open = session.pending.map(({ id }) => id)
+
+    const answers = { [second!]: true, c3: 'blue' }
+    const { text } = await runIn(mode, agent, { session, input: [], answers })
+
+    expect([open, text, paid]).toEqual([[second], 'Done.', ['Ada', 'Bob']])
+    const read = outlineOf({ messages: client.requests.at(-1)!.messages })
+    expect(read.slice(-4)).toEqual([
+      expect.stringMatching(/^c1: /),
+      'c2: paid Bob',
+      'c3: blue',
+      expect.stringMatching(/^c4: .*cancelled/),
+    ])
+  })
 })
 
 it('run() names a `keep` that it does not know', () => {

@@ -102,6 +102,47 @@ describe.each(runModes)('runs with one idempotencyKey, %s', (mode) => {
     expect(JSON.stringify(second.client.requests[0]!.messages)).toContain('uncertain')
   })
 
+  it('continue with an answer that only a dead process had claimed', async () => {
+    let now = 0
+    const store = memoryStore({ clock: { now: () => now } })
+    const ran: string[] = []
+    const claimed = gate()
+    const processWith = (steps: readonly ScriptedStep[], execute: () => Promise<string>) => {
+      const pay = tool({
+        name: 'pay',
+        description: '',
+        approval: 'always',
+        idempotent: true,
+        execute,
+      })
+      return new Agent({ client: scriptedClient(steps), tools: [pay], store })
+    }
+    const dying = processWith([script[0]!], () => {
+      claimed.open()
+      return new Promise(() => {})
+    })
+    const other = processWith(['Paid.'], async () => {
+      ran.push('paid')
+      return 'paid'
+    })
+    const paused = await runIn(mode, dying)
+    const answers = { [paused.pending[0]!.id]: true }
+    const resume = (agent: Agent, idempotencyKey?: string) =>
+      agent.resume(paused.checkpoint!, answers, { idempotencyKey }).then(
+        ({ text }) => text,
+        ({ code }: { readonly code: string }) => code,
+      )
+
+    void resume(dying, 'answer-1')
+    await claimed.opened
+    const endings = [await resume(other), await resume(other, 'answer-1')]
+    now += 30_000
+    endings.push(await resume(other, 'answer-1'))
+
+    expect(endings).toEqual(['approval_used', 'run_active', 'Paid.'])
+    expect(ran).toEqual(['paid'])
+  })
+
   it('leave their messages and state in a session whose process died before it was saved', async () => {
     const shared = { store: memoryStore(), paid: [] as string[] }
     const saved = createSession({ messages: toMessages('Hello.', 'user') })

@@ -422,6 +422,34 @@ describe.each(modes)('approvals in a session, $name', ({ stream }) => {
     expect(client.requests).toHaveLength(2)
   })
 
+  it('answers that come one at a time leave the results in the order of the calls', async () => {
+    const { agent, client, ran, session } = make([[gated('a'), gated('b'), gated('c')], 'Done.'])
+    const { response: asked } = await play(agent, 'Go', { session, stream })
+
+    for (const n of [2, 0, 1]) {
+      const answers = answer(asked.pending[n]?.id, true)
+      // oxlint-disable-next-line no-await-in-loop
+      await play(agent, [], { answers, session, stream })
+    }
+
+    expect(ran).toEqual(['c', 'a', 'b'])
+    const read = resultsOf(client.requests[1]!.messages)
+    expect(read.map(({ callId }) => callId)).toEqual(['a', 'b', 'c'])
+  })
+
+  it('a request whose call is removed from the session is closed by the next run', async () => {
+    const { agent, ran, session } = make([gated('a'), 'Hello.'])
+    const { response: asked } = await play(agent, 'Go', { session, stream })
+    session.messages = session.messages.slice(0, 1)
+
+    await play(agent, [], { session, stream })
+
+    expect(session.pending).toEqual([])
+    const late = play(agent, [], { answers: answer(asked.pending[0]?.id, true), session, stream })
+    await expect(late).rejects.toMatchObject({ code: 'approval_invalid' })
+    expect(ran).toEqual([])
+  })
+
   it('an agent middleware that runs everything once more meets the same pause', async () => {
     const { client, ran, session, tools } = make([gated('c1'), 'Done.'])
     const again = agentMiddleware('again', async (_, callNext) => {

@@ -273,14 +273,19 @@ describe.each([
     expect(lengths).toEqual([22, 6])
   })
 
-  it.each(['truncator', 'persisting truncator', 'summarizer'])(
-    'keeps a result that the model has not read, however old its call is: %s',
-    async (kind) => {
+  it.each(
+    ['truncator', 'persisting truncator', 'summarizer'].flatMap((kind) => [
+      [kind, { approval: 'always' as const, execute: () => 'paid' }, true] as const,
+      [kind, {}, 'paid'] as const,
+    ]),
+  )(
+    'keeps a result that the model has not read, however old its call is: %s, %o',
+    async (kind, options, answer) => {
       const middleware =
         kind === 'summarizer'
           ? summarizer({ client: scriptedClient(() => 'Short.'), maxMessages: 6, keepMessages: 2 })
           : historyTruncator({ maxMessages: 6, persist: kind !== 'truncator' })
-      const pay = tool({ name: 'pay', description: '', approval: 'always', execute: () => 'paid' })
+      const pay = tool({ name: 'pay', description: '', ...options })
       let calls = 0
       const client = scriptedClient(() =>
         calls++ === 0 ? ['I will pay.', callFunction('pay', {}, 'c1')] : `answer ${calls}`,
@@ -294,7 +299,7 @@ describe.each([
       const { pending } = await play('Pay.')
       for (const turn of ['one', 'two', 'three', 'four']) await play(turn)
 
-      await play([], { [pending[0]!.id]: true })
+      await play([], { [answer === true ? pending[0]!.id : 'c1']: answer })
 
       const sent = client.requests.at(-1)!.messages
       const at = sent.findIndex(({ contents }) =>

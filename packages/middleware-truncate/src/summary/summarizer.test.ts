@@ -196,6 +196,17 @@ describe.each([
     expect(texts(session.messages).slice(-2)).toEqual(['now', 'Fine.'])
   })
 
+  it.each([{ background: { upTo: 1.5 } }, { format: 'structured' }] as const)(
+    'is kept when its summary was cut, with %o',
+    async (options) => {
+      const { run, session } = play(options, [{ messages: 'They ta', finishReason: 'length' }])
+      await run('now')
+
+      expect(session.messages).toHaveLength(14)
+      expect(texts(session.messages).join()).not.toContain('They ta')
+    },
+  )
+
   it('waits for the summary where it is far too long', async () => {
     const { run, client } = play({ background: { upTo: 1.1 } }, ['They talked.'])
     await run('now')

@@ -53,7 +53,8 @@ export async function runDurably<Data, Value>(
     : write(inWorkflow.run(input, { ...given, stream: true })))
   while (response.status === 'paused' && response.pending.length > 0) {
     if (wait === undefined) break
-    const answers = await wait(response.pending)
+    // Parallel calls ask in another order in each pass, and an engine knows its waits by their order.
+    const answers = await wait(response.pending.toSorted((a, b) => (a.id < b.id ? -1 : 1)))
     // The time of the answers is that of this step.
     await step('answered', async () => null)
     const { answers: _answers, ...rest } = given

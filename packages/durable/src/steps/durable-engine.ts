@@ -22,7 +22,7 @@ export interface DurableEngine {
   readonly sleep?: ((ms: number) => Promise<void>) | undefined
   /**
    * Waits for answers to requests of a paused run, across passes: resolves to an object of answers by id of their
-   * request, as `agent.resume` takes it.
+   * request, as `agent.resume` takes it. The requests are in the same order in every pass.
    * @default none: the run ends as `paused`
    */
   readonly wait?: ((requests: readonly PendingRequest[]) => Promise<Answers>) | undefined

@@ -408,6 +408,48 @@ describe('durable', () => {
     expect(JSON.stringify(client.requests.at(-1)!.messages)).toContain('red')
   })
 
+  test('requests wait in the same order in every pass, whichever comes first', async () => {
+    let pass = 0
+    const ask = tool({
+      name: 'ask',
+      description: 'Asks.',
+      parameters: jsonSchema({ type: 'object', properties: { at: { type: 'number' } } }),
+      execute: async ({ at }, { run }) => {
+        if (at === pass) await new Promise((resolve) => setImmediate(resolve))
+        return run.interrupt(`Which one for ${String(at)}?`)
+      },
+    })
+    const calls = [0, 1].map((at) => callFunction('ask', { at }))
+    const agent = new Agent({ client: scriptedClient([calls, 'Done.']), tools: [ask] })
+    const workflow = new FakeWorkflow()
+    const waits: string[][] = []
+    const run = (): Promise<AgentResponse | 'killed'> => {
+      const waiting: string[] = []
+      waits.push(waiting)
+      return workflow.pass(
+        (engine) => {
+          const wait: DurableEngine['wait'] = (requests) => {
+            waiting.push(...requests.map(({ id }) => id))
+            return engine.wait!(requests)
+          }
+          return runDurably(agent, 'Go.', { ...engine, wait })
+        },
+        {
+          killAt: pass === 0 ? 18 : undefined,
+          answer: ([request]) => ({ [request!.id]: 'red' }),
+        },
+      )
+    }
+
+    const first = await run()
+    pass = 1
+    const second = await run()
+
+    expect([first, second]).toMatchObject(['killed', { text: 'Done.' }])
+    expect(waits[1]).toHaveLength(2)
+    expect(waits[1]).toEqual(waits[0])
+  })
+
   test('a wait between steps is one of the engine, and a limit of a call of a store is not', async () => {
     const approved = tool({
       name: 'pay',

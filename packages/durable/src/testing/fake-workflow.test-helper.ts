@@ -60,7 +60,12 @@ export class FakeWorkflow {
     }
     const wait =
       answer &&
-      ((requests: readonly PendingRequest[]) => step('wait', async () => answer(requests)))
+      (async (requests: readonly PendingRequest[]) => {
+        const answers = requests.map((request) =>
+          step(`wait ${request.id}`, async () => answer([request])),
+        )
+        return Object.assign({}, ...(await Promise.all(answers))) as Answers
+      })
     return Promise.race([killed, workflow({ id: this.id, step, wait }, alive)])
   }
 }

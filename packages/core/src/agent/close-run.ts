@@ -72,10 +72,20 @@ function saveSaid(call: AgentCall, session: Session, said: readonly Message[]): 
   save(session, call.run.messages.history(said, between, session.messages))
 }
 
-/** Effects that a middleware has taken out of `said`, or that its transforms have not seen, happened all the same. */
+/**
+ * Effects that a middleware has taken out of `said`, or that its transforms have not seen, happened all the same. They
+ * stand behind what was said before them.
+ */
 function withEffects({ journal, messages }: Run, said: readonly Message[]): readonly Message[] {
-  const known = new Set([...said, ...messages.done].map(({ id }) => id))
-  return [...journal.effects.filter(({ id }) => !known.has(id)), ...said]
+  const ids = new Set(said.map(({ id }) => id))
+  const lost = new Map<string, readonly Message[]>()
+  let last = ''
+  for (const entry of journal.effects) {
+    if (ids.has(entry.id)) last = entry.id
+    else if (!messages.done.includes(entry)) lost.set(last, [...(lost.get(last) ?? none), entry])
+  }
+  const behind = (id: string): readonly Message[] => lost.get(id) ?? none
+  return [...behind(''), ...said.flatMap((entry) => [entry, ...behind(entry.id)])]
 }
 
 /**

@@ -136,6 +136,39 @@ describe.each(runModes)('a finished effect, %s', (mode) => {
     expect(outlineOf(session)).toEqual([...round, 'assistant: All done.'])
   })
 
+  it('stands behind its call where a middleware took the result out, or a transform cut the updates', async () => {
+    const { pay: payment, paid } = payTool()
+    const again = callFunction('pay', { to: 'Bob' }, 'c2')
+    const forgetful = agentMiddleware('forgetful', async (_, callNext) => {
+      const result = await callNext()
+      return { ...result, messages: result.messages.filter(({ role }) => role !== 'tool') }
+    })
+    const cut = agentMiddleware('cut', async (context, callNext) => {
+      context.transformUpdates({
+        transform: (update, controller) => {
+          controller.enqueue(update)
+          if (update.contents.some(({ type }) => type === 'function-call')) controller.terminate()
+        },
+      })
+      await callNext()
+    })
+
+    const taken = await endOf({ tools: [payment], middleware: [forgetful] }, [pay, again, 'Done.'])
+    expect(outlineOf(taken.session)).toEqual([
+      ...round,
+      'call c2',
+      'c2: paid Bob',
+      'assistant: Done.',
+    ])
+
+    paid.length = 0
+    const short = await endOf({ tools: [payment], middleware: [cut] }, [pay, again, 'Done.'])
+    // A stream that is cut runs no tool.
+    const left = mode === 'streamed' ? round.slice(0, 2) : [...round, 'call c2', 'c2: paid Bob']
+    expect(outlineOf(short.session)).toEqual(left)
+    expect(paid).toEqual(mode === 'streamed' ? [] : ['Ada', 'Bob'])
+  })
+
   it('is in the session after an abort during its sibling, of which nobody knows what it did', async () => {
     const controller = new AbortController()
     const slow = tool({

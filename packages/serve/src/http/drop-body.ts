@@ -7,23 +7,35 @@ import { callLater, systemClock } from '@lamella/core/authoring'
 export async function dropBody({ body, signal }: Request): Promise<void> {
   if (body === null || body.locked || signal.aborted) return
   const reader = body.getReader()
-  const late = new Promise<{ done: true }>((resolve) => {
-    const end = (): void => resolve({ done: true })
-    const stopTimer = callLater(systemClock, mostMs, end)
-    signal.addEventListener('abort', end, { once: true })
-    reader.closed.then(stopTimer, stopTimer)
+  await readRest(() => reader.read(), signal)
+  reader.cancel().catch(() => undefined)
+}
+
+/** Reads and drops what is left of a body. Resolves to false if that is too long or too slow. */
+export async function readRest(
+  next: () => Promise<{ readonly done?: boolean; readonly value?: Uint8Array | undefined }>,
+  signal?: AbortSignal,
+): Promise<boolean> {
+  let stopTimer: (() => void) | undefined
+  const late = new Promise<undefined>((resolve) => {
+    const end = (): void => resolve(undefined)
+    stopTimer = callLater(systemClock, mostMs, end)
+    signal?.addEventListener('abort', end, { once: true })
   })
   try {
     for (let bytes = 0; bytes < mostBytes; ) {
       // oxlint-disable-next-line no-await-in-loop
-      const next = await Promise.race([reader.read(), late])
-      if (next.done) return
-      bytes += next.value.byteLength
+      const step = await Promise.race([next(), late])
+      if (step === undefined) return false
+      if (step.done === true) return true
+      bytes += step.value!.byteLength
     }
+    return false
   } catch {
     // The connection has broken.
+    return true
   } finally {
-    reader.cancel().catch(() => undefined)
+    stopTimer?.()
   }
 }
 

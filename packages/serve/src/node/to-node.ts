@@ -1,4 +1,5 @@
 import type { Handler } from '../chats/guarded-handler.ts'
+import { readRest } from '../http/drop-body.ts'
 
 /**
  * The parts of a Node request that are read, also of an Express request or `request.raw` of
@@ -166,24 +167,8 @@ function toRequest(from: NodeRequest, url: URL, parsed: unknown, signal: AbortSi
 
 /** Reads the rest of a refused body, which is in the way of the next request. A long or slow rest ends the connection. */
 async function discard(chunks: AsyncIterator<Uint8Array>): Promise<void> {
-  const late = new AbortController()
-  const end = (): void => {
-    late.abort()
-    void chunks.return?.()
-  }
-  const timer = setTimeout(end, mostDiscardMs)
-  for (let bytes = 0; !late.signal.aborted; ) {
-    // oxlint-disable-next-line no-await-in-loop
-    const { done, value } = await chunks.next()
-    if (done === true) break
-    bytes += value.byteLength
-    if (bytes > mostDiscardBytes) end()
-  }
-  clearTimeout(timer)
+  if (!(await readRest(() => chunks.next()))) await chunks.return?.()
 }
-
-const mostDiscardBytes = 16_000_000
-const mostDiscardMs = 2000
 
 async function write(response: Response, to: NodeResponse, signal: AbortSignal): Promise<void> {
   const { body } = response

@@ -1,5 +1,5 @@
 import type { InjectionSignal } from './injection-signal.ts'
-import { lettersOf, normalizedStems, signalsOf } from './injection-signal.ts'
+import { cyrillicStart, lettersOf, normalizedStems, signalsOf } from './injection-signal.ts'
 
 /** Words of one language for handing over what an agent holds. They are stems, because endings follow. */
 interface HandOver {
@@ -11,7 +11,6 @@ interface HandOver {
   readonly after?: string
 }
 
-const cyrillic = '(?<![\\u0400-\\u04ff])'
 const arabic = '(?<![\\u0600-\\u06ff])'
 
 const handOvers: readonly HandOver[] = [
@@ -59,13 +58,13 @@ const handOvers: readonly HandOver[] = [
     language: 'ru',
     send: 'отправ|перешли|пошли|передай|передайте|загрузи|скопируй|опубликуй',
     held: 'истори[юия] (?:переписки|разговора|чата|диалога)|(?:письма|сообщения|контакты|пароли|данные)(?: [\\u0400-\\u04ff]{1,12})? пользователя|список контактов|адресную книгу',
-    after: cyrillic,
+    after: cyrillicStart,
   },
   {
     language: 'uk',
     send: 'надішли|відправ|перешли|передай|завантаж|скопіюй',
     held: 'історі[юяї] (?:листування|розмови|чату)|(?:листи|повідомлення|контакти|паролі|дані)(?: [\\u0400-\\u04ff]{1,12})? користувача|список контактів|адресну книгу',
-    after: cyrillic,
+    after: cyrillicStart,
   },
   {
     language: 'ar',

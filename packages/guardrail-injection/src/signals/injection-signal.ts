@@ -44,6 +44,9 @@ export interface InjectionSignal {
   readonly needs?: readonly RegExp[]
 }
 
+/** The start of a Cyrillic word, which `\b` does not find. */
+export const cyrillicStart = '(?<![\\u0400-\\u04ff])'
+
 type More = Partial<
   Pick<
     InjectionSignal,

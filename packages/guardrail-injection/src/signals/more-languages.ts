@@ -1,7 +1,7 @@
 import type { Phrases } from './foreign-overrides.ts'
 import { foreignOverrides } from './foreign-overrides.ts'
 import type { InjectionSignal } from './injection-signal.ts'
-import { lettersOf, normalizedStems, signalsOf } from './injection-signal.ts'
+import { cyrillicStart, lettersOf, normalizedStems, signalsOf } from './injection-signal.ts'
 
 /** Attempts to drop, show or replace a model's own orders, in one language. */
 interface Attempts extends Phrases {
@@ -20,7 +20,6 @@ interface Attempts extends Phrases {
 }
 
 const greek = '(?<![\\u0370-\\u03ff])'
-const cyrillic = '(?<![\\u0400-\\u04ff])'
 
 const attempts: readonly Attempts[] = [
   {
@@ -190,7 +189,7 @@ const attempts: readonly Attempts[] = [
     lift: 'изключи|деактивирай|премахни|заобиколи|игнорирай',
     limits:
       'ограничени|(?:мерки|правила|филтри|протоколи)(?:те)? за (?:безопасност|сигурност)|цензур|политика(?:та)? за съдържание',
-    after: cyrillic,
+    after: cyrillicStart,
   },
 ]
 

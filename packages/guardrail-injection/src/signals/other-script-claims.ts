@@ -1,8 +1,7 @@
 import type { Claims } from './claims.ts'
 import { claimSignals } from './claims.ts'
 import type { InjectionSignal } from './injection-signal.ts'
-
-const cyrillic = '(?<![\\u0400-\\u04ff])'
+import { cyrillicStart } from './injection-signal.ts'
 
 const claims: readonly Claims[] = [
   {
@@ -29,7 +28,7 @@ const claims: readonly Claims[] = [
     changed:
       '(?:инструкции|правила|указания|команды|приказы) (?:больше не|отменен|изменен|изменились|устарел|сняты|недеиствительн|обновлен)',
     hush: '(?:не (?:говори|сообщаи|рассказываи|упоминаи|раскрываи)[\\u0400-\\u04ff]{0,2}|без ведома|не уведомляя) (?:об этом |ничего |это )?пользовател',
-    after: cyrillic,
+    after: cyrillicStart,
   },
   {
     language: 'uk',
@@ -54,7 +53,7 @@ const claims: readonly Claims[] = [
     changed:
       '(?:інструкції|правила|вказівки|команди) (?:більше не|скасован|змінен|змінились|змінилися|застаріл|знято)',
     hush: 'не (?:кажи|повідомляи|розповідаи|згадуи)[\\u0400-\\u04ff]{0,2} (?:про це |нічого )?користувач',
-    after: cyrillic,
+    after: cyrillicStart,
   },
   {
     language: 'ar',

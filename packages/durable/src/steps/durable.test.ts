@@ -1,4 +1,10 @@
-import type { AgentResponse, ChatResponseUpdate, PendingRequest, RunEvent } from '@lamella/core'
+import type {
+  AgentResponse,
+  ChatResponseUpdate,
+  FunctionInvocationContext,
+  PendingRequest,
+  RunEvent,
+} from '@lamella/core'
 import {
   Agent,
   agentMiddleware,
@@ -42,6 +48,21 @@ function setUp(steps: Parameters<typeof scriptedClient>[0]) {
   return { client, note, keys, agent: new Agent({ client, tools: [note] }) }
 }
 
+/** A tool that adds another one. */
+function openTool(more?: (context: FunctionInvocationContext) => void) {
+  const extra = tool({ name: 'extra', description: 'Helps.', execute: () => 'helped' })
+  const open = tool({
+    name: 'open',
+    description: 'Opens.',
+    execute: (_, context) => {
+      context.addTools(extra)
+      more?.(context)
+      return 'opened'
+    },
+  })
+  return { extra, open }
+}
+
 function replay(workflow: FakeWorkflow, agent: Agent): Promise<AgentResponse | 'killed'> {
   return workflow.pass((engine) => runDurably(agent, 'Go.', engine))
 }
@@ -80,16 +101,7 @@ describe('durable', () => {
 
   test('a restored call changes the tools of the run again', async () => {
     const { note } = setUp([])
-    const extra = tool({ name: 'extra', description: 'Helps.', execute: () => 'helped' })
-    const open = tool({
-      name: 'open',
-      description: 'Opens.',
-      execute: (_, context) => {
-        context.addTools(extra)
-        context.removeTools('note')
-        return 'opened'
-      },
-    })
+    const { extra, open } = openTool((context) => context.removeTools('note'))
     const client = scriptedClient(({ messages }) =>
       messages.length === 1 ? callFunction('open', {}, 'call_1') : 'Done.',
     )
@@ -114,15 +126,7 @@ describe('durable', () => {
   })
 
   test('a restored call of a sub-agent finds what its own middleware has added', async () => {
-    const extra = tool({ name: 'extra', description: 'Helps.', execute: () => 'helped' })
-    const open = tool({
-      name: 'open',
-      description: 'Opens.',
-      execute: (_, context) => {
-        context.addTools(extra)
-        return 'opened'
-      },
-    })
+    const { extra, open } = openTool()
     const inner = scriptedClient(({ messages }) =>
       messages.length === 1 ? callFunction('open', {}, 'call_2') : 'Opened.',
     )

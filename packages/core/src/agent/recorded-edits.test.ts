@@ -51,6 +51,14 @@ const ways: readonly [string, (seen: boolean[]) => MiddlewareInput][] = [
   ],
 ]
 
+/** A tool that waits for approval, and counts how often it has run. */
+function deployTool() {
+  let count = 0
+  const execute = (): string => `deployed ${++count}`
+  const deploy = tool({ name: 'deploy', description: '', approval: 'always', execute })
+  return { deploy, deployed: () => count }
+}
+
 describe.each(runModes)('what is edited before a run, %s', (mode) => {
   const pay = tool({ name: 'pay', description: '', approval: 'always', execute: () => 'paid' })
   const work = tool({ name: 'work', description: '', execute: () => 'done' })
@@ -218,9 +226,7 @@ describe.each(runModes)('what is edited before a run, %s', (mode) => {
 
 describe.each(runModes)('a tool that a run has added before a pause, %s', (mode) => {
   function setUp() {
-    let deployed = 0
-    const execute = (): string => `deployed ${++deployed}`
-    const deploy = tool({ name: 'deploy', description: '', approval: 'always', execute })
+    const { deploy, deployed } = deployTool()
     const login = tool({
       name: 'login',
       description: '',
@@ -228,7 +234,7 @@ describe.each(runModes)('a tool that a run has added before a pause, %s', (mode)
     })
     const client = scriptedClient([callFunction('login'), callFunction('deploy'), 'Done.'])
     const agent = new Agent({ client, tools: [login] })
-    return { agent, client, deploy, deployed: () => deployed }
+    return { agent, client, deploy, deployed }
   }
 
   it.each<[string, (deploy: ReturnType<typeof setUp>['deploy']) => RunOptions]>([
@@ -404,9 +410,7 @@ describe.each(runModes)('a tool that a sub-agent needs after a pause, %s', (mode
       }),
     ],
   ])('and that %s had added is missed, too, or found by its name', async (how, more) => {
-    let deployed = 0
-    const execute = (): string => `deployed ${++deployed}`
-    const deploy = tool({ name: 'deploy', description: '', approval: 'always', execute })
+    const { deploy, deployed } = deployTool()
     const login = tool({
       name: 'login',
       description: '',
@@ -445,7 +449,7 @@ describe.each(runModes)('a tool that a sub-agent needs after a pause, %s', (mode
       ends.push((await resumeIn(mode, agent, checkpoint!, answers, found)).status)
     }
 
-    expect([ends, deployed]).toEqual([['completed', 'completed'], 2])
+    expect([ends, deployed()]).toEqual([['completed', 'completed'], 2])
   })
 
   it('is not missed where its call was rejected', async () => {

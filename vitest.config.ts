@@ -33,40 +33,37 @@ const alias =
         ]),
       )
 
-const packages = readdirSync('packages')
-  .filter((name) => existsSync(`packages/${name}/src`))
-  .map((name) => ({
-    extends: true as const,
-    root: `packages/${name}`,
-    test: { name, ...testsIn('src') },
-  }))
+const fetchFolders = readdirSync('packages')
+  .map((name) => `packages/${name}/src`)
+  .filter((folder) => existsSync(`${folder}/fetch`))
+
+const packages = {
+  extends: true as const,
+  test: { name: 'packages', ...testsIn('packages/*/src') },
+}
 
 // The tests of provider clients, once more against those that send with `fetch` and load no SDK.
-const fetchPackages = readdirSync('packages')
-  .filter((name) => existsSync(`packages/${name}/src/fetch`))
-  .map((name) => ({
-    extends: true as const,
-    root: `packages/${name}`,
-    plugins: [fetchClients(`${import.meta.dirname}/packages/${name}/src`)],
-    test: {
-      name: `${name}/fetch`,
-      include: testsIn('src').include,
-      exclude: [...testsIn('src').exclude, 'src/**/*sdk*.test.ts'],
-    },
-  }))
+const withFetch = {
+  extends: true as const,
+  plugins: [{ name: 'fetch-clients', enforce: 'pre' as const, resolveId: fetchClient }],
+  test: {
+    name: 'packages/fetch',
+    include: fetchFolders.flatMap((folder) => testsIn(folder).include),
+    exclude: fetchFolders.flatMap((folder) => [
+      ...testsIn(folder).exclude,
+      `${folder}/**/*sdk*.test.ts`,
+    ]),
+  },
+}
 
 /** Gives tests a client from the folder `fetch` in place of the one of the same name on the SDK. */
-function fetchClients(sources: string) {
-  return {
-    name: 'fetch-clients',
-    enforce: 'pre' as const,
-    resolveId(source: string, importer = ''): string | undefined {
-      const [, file] = /^\.\.?\/(?:.*\/)?([\w-]+-client\.ts)$/.exec(source) ?? []
-      if (file === undefined || !importer.endsWith('.test.ts')) return undefined
-      const path = `${sources}/fetch/${file}`
-      return existsSync(path) ? path : undefined
-    },
-  }
+function fetchClient(source: string, importer = ''): string | undefined {
+  const [, file] = /^\.\.?\/(?:.*\/)?([\w-]+-client\.ts)$/.exec(source) ?? []
+  const [sources] = /^.*\/packages\/[\w-]+\/src\//.exec(importer) ?? []
+  if (file === undefined || sources === undefined || !importer.endsWith('.test.ts'))
+    return undefined
+  const path = `${sources}fetch/${file}`
+  return existsSync(path) ? path : undefined
 }
 
 // The compiler reads the whole repository for each of them, so a run of some tests does without.
@@ -105,8 +102,8 @@ export default defineConfig({
       exclude: ['**/*.test.ts', '**/*.test-d.ts', '**/*.test-helper.ts'],
     },
     projects: [
-      ...packages,
-      ...fetchPackages,
+      packages,
+      withFetch,
       { extends: true, test: { name: 'scripts', ...testsIn('scripts') } },
       { extends: true, test: { name: 'tests', ...testsIn('tests') } },
       { extends: true, test: { name: 'examples', ...testsIn('examples') } },

@@ -16,7 +16,7 @@ export async function lowestPeer(workshop, packages) {
     await workshop.install(folder, `@lamella/core@${lowest}`)
     const output = await workshop.run(
       join(workshop.root, 'node_modules', '.bin', 'vitest'),
-      ['run', '--project', name.replace('@lamella/', ''), '--reporter=dot'],
+      ['run', `packages/${name.replace('@lamella/', '')}/`, '--reporter=dot'],
       {
         cwd: workshop.root,
         env: { LAMELLA_CORE: join(folder, 'node_modules', '@lamella', 'core') },

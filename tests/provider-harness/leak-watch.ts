@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { getEventListeners } from 'node:events'
 import type { Server, ServerResponse } from 'node:http'
@@ -9,6 +10,7 @@ import type { RawServer } from '../../packages/testing/src/raw-server.ts'
 export const patience = { timeout: 4000, interval: 5 }
 
 const { setTimeout, clearTimeout } = globalThis
+const working = new AsyncLocalStorage<LeakWatch>()
 
 /** Requests that must have arrived: as many as this, or up to as many. */
 export type Arrivals = number | { readonly atMost: number }
@@ -54,19 +56,20 @@ export class LeakWatch {
     }
   }
 
-  /** Begins anew, and counts timers from now on. */
-  begin(): void {
+  /** Begins anew, and counts the timers that this work starts, not those of other tests in this process. */
+  async during(work: () => Promise<void>): Promise<void> {
     for (const known of [this.#held, this.#timers]) known.clear()
     this.served.length = 0
     const timers = this.#timers
     globalThis.setTimeout = ((
-      work: (...given: unknown[]) => void,
+      call: (...given: unknown[]) => void,
       ms: number,
       ...given: unknown[]
     ) => {
+      if (working.getStore() !== this) return setTimeout(call, ms, ...given)
       const timer = setTimeout(() => {
         timers.delete(timer)
-        work(...given)
+        call(...given)
       }, ms)
       timers.add(timer)
       return timer
@@ -75,10 +78,11 @@ export class LeakWatch {
       timers.delete(timer)
       clearTimeout(timer)
     }) as typeof clearTimeout
-  }
-
-  end(): void {
-    Object.assign(globalThis, { setTimeout, clearTimeout })
+    try {
+      await working.run(this, work)
+    } finally {
+      Object.assign(globalThis, { setTimeout, clearTimeout })
+    }
   }
 
   /** Waits until as many requests as this have arrived and nothing is left of any. */

@@ -1,5 +1,5 @@
 // Whatever goes wrong: afterwards no request is open, no timer keeps the process, nothing listens.
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import { afterAll, aroundEach, beforeAll, describe, expect, test, vi } from 'vitest'
 import type { ChatClient, ChatRequest } from '../../packages/core/src/index.ts'
 import { isProviderError } from '../../packages/core/src/index.ts'
 import { clientRequest, collect, failureOf } from '../../packages/testing/src/index.ts'
@@ -61,8 +61,7 @@ export function describeNoLeaks(rows: readonly LeakRow[]): void {
     watch.stop()
     await server.stop()
   })
-  beforeEach(() => watch.begin())
-  afterEach(() => watch.end())
+  aroundEach((runTest) => watch.during(runTest))
 
   describe.each(rows.flatMap((each) => modes.map((mode) => ({ ...each, mode }))))(
     '$api, $mode',

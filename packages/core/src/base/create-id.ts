@@ -5,10 +5,10 @@ let prefix: string | undefined
 
 let counter = 0
 
-/** Creates a unique id, such as `run_k3f9x2-1c`. It can be guessed. */
+/** Creates a unique id, such as `run_5f04a1c9d2e7-48`. It can be guessed. */
 export function createId(kind: string): string {
   prefix ??= randomText(2).slice(4)
-  return `${kind}_${prefix}-${(counter++).toString(36)}`
+  return `${kind}_${prefix}-${counter++}`
 }
 
 /** Creates an id of 128 random bits, which cannot be guessed. */
@@ -49,7 +49,7 @@ export function idsFrom(random: () => number): IdSource {
       const own = text(2).slice(4)
       if (own === last) repeated++
       last = own
-      return repeated === 0 ? `${kind}_${own}` : `${kind}_${own}-${repeated.toString(36)}`
+      return repeated === 0 ? `${kind}_${own}` : `${kind}_${own}-${repeated}`
     },
     createSecretId: (kind) => `${kind}_${text(4)}`,
   }

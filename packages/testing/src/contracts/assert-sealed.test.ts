@@ -1,5 +1,5 @@
 import type { MiddlewareInput } from '@lamella/core'
-import { agentMiddleware, chatMiddleware, GuardrailTripped } from '@lamella/core'
+import { agentMiddleware, chatMiddleware, createId, GuardrailTripped } from '@lamella/core'
 import { guardrail } from '@lamella/guardrail'
 import { describe, expect, it } from 'vitest'
 import type { SealOptions } from '../index.ts'
@@ -7,21 +7,22 @@ import { assertSealed } from '../index.ts'
 
 const text = 'Tell them it is swordfish today.'
 const forbidden = 'swordfish'
-const word = /swordfish/g
 
-const judge = (action: SealOptions['action'], release: 'window' | 'sentence' | 'full') => () =>
-  guardrail({
-    name: 'word',
-    applyTo: ['output'],
-    check: (subject) => {
-      const spans = [...subject.text.matchAll(word)].map(({ index }) => ({
-        start: index,
-        end: index + forbidden.length,
-      }))
-      return spans.length > 0 ? { action, spans, replacement: '***' } : { action: 'allow' }
-    },
-    stream: { release, ...(release === 'window' && { holdChars: forbidden.length }) },
-  })
+const judge =
+  (action: SealOptions['action'], release: 'window' | 'sentence' | 'full', word = forbidden) =>
+  () =>
+    guardrail({
+      name: 'word',
+      applyTo: ['output'],
+      check: (subject) => {
+        const spans = [...subject.text.matchAll(new RegExp(word, 'g'))].map(({ index }) => ({
+          start: index,
+          end: index + word.length,
+        }))
+        return spans.length > 0 ? { action, spans, replacement: '***' } : { action: 'allow' }
+      },
+      stream: { release, ...(release === 'window' && { holdChars: word.length }) },
+    })
 
 describe('what a guardrail acts on is sealed', () => {
   it.for(
@@ -106,6 +107,13 @@ describe('what a guardrail acts on is sealed', () => {
     )
 
     expect(String(failure)).toContain(message)
+  })
+
+  it('does not search the ids of messages and runs, where half a word may stand by chance', async () => {
+    const part = createId('msg').slice(4, 16)
+    const seal = { text: `It is ${part} today.`, forbidden: part, action: 'replace' } as const
+
+    await expect(assertSealed(judge('replace', 'full', part), seal)).resolves.toBeUndefined()
   })
 
   it('demands that there is something to seal', async () => {

@@ -9,7 +9,7 @@ import {
   ProviderError,
 } from '@lamella/core'
 import type { Chunking } from '../base/chunking.ts'
-import { demand, demandSame } from './contract-assertions.ts'
+import { demand, demandSame, searchIn } from './contract-assertions.ts'
 import { scriptedClient } from '../scripted/scripted-client.ts'
 import type { ScriptedReply } from '../scripted/scripted-step.ts'
 
@@ -96,10 +96,9 @@ function demandClean(
     (half) => half.length > 2 && !elsewhere.includes(half),
   )
   for (const [place, content] of Object.entries(sinks)) {
-    const json = JSON.stringify(content, withAll) ?? ''
+    const isIn = searchIn(content)
     for (const part of [forbidden, ...halves]) {
-      const isThere = json.includes(JSON.stringify(part).slice(1, -1))
-      demand(!isThere, `what is forbidden must not be in \`${place}\` of ${of}`)
+      demand(!isIn(part), `what is forbidden must not be in \`${place}\` of ${of}`)
     }
   }
 }
@@ -171,14 +170,6 @@ function releasedIn(updates: readonly AgentResponseUpdate[]): string {
   return seen
     .flatMap(({ contents }) => contents.map((part) => (part.type === 'text' ? part.text : '')))
     .join('')
-}
-
-/** Errors with all their fields: loggers and inspectors may show more than `JSON.stringify`. */
-function withAll(_: string, value: unknown): unknown {
-  if (!(value instanceof Error)) return value
-  const carried = value as unknown as Readonly<Record<string, unknown>>
-  const names = ['name', ...Object.getOwnPropertyNames(value)]
-  return Object.fromEntries(names.map((name) => [name, carried[name]]))
 }
 
 /** A stream that fails after the whole text, with an error that contains the text. */

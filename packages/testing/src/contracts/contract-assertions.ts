@@ -1,5 +1,7 @@
 import { ContractViolation } from './contract-suite.ts'
 
+const madeId = /"\w+_[0-9a-f]{12}(?:[0-9a-f]{20})?(?:-\d+)?"/g
+
 /** @throws ContractViolation unless it holds. */
 export function demand(holds: boolean, message: string): asserts holds {
   if (!holds) throw new ContractViolation(message)
@@ -10,6 +12,15 @@ export function demandSame(actual: unknown, expected: unknown, what: string): vo
   const [left, right] = [asData(actual), asData(expected)]
   if (left === right) return
   throw new ContractViolation(`${what} must be ${clip(right)}, got ${clip(left)}`)
+}
+
+/**
+ * Returns what tells whether a text is anywhere in a value, errors with all their fields: loggers and inspectors may
+ * show more than `JSON.stringify`. Ids that core has made are left out, since half a word is in them by chance.
+ */
+export function searchIn(value: unknown): (text: string) => boolean {
+  const json = (JSON.stringify(value, withAll) ?? '').replace(madeId, '""')
+  return (text) => json.includes(JSON.stringify(text).slice(1, -1))
 }
 
 /**
@@ -45,6 +56,13 @@ export async function within<T>(ms: number, work: Promise<T>, what: string): Pro
 /** Waits until all pending callbacks have run. */
 export function nextTask(): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, 0))
+}
+
+function withAll(_: string, value: unknown): unknown {
+  if (!(value instanceof Error)) return value
+  const carried = value as unknown as Readonly<Record<string, unknown>>
+  const names = ['name', ...Object.getOwnPropertyNames(value)]
+  return Object.fromEntries(names.map((name) => [name, carried[name]]))
 }
 
 function asData(value: unknown): string {

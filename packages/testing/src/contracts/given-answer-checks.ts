@@ -2,7 +2,7 @@ import type { AgentResponseUpdate, Message, MiddlewareInput } from '@lamella/cor
 import { Agent, createSession, tool } from '@lamella/core'
 import { scriptedClient } from '../scripted/scripted-client.ts'
 import { callFunction } from '../scripted/scripted-step.ts'
-import { demand, demandSame } from './contract-assertions.ts'
+import { demand, demandSame, searchIn } from './contract-assertions.ts'
 import type { ContractCheck } from './contract-suite.ts'
 
 /** A text that a guardrail must act on. */
@@ -58,9 +58,8 @@ async function demandJudged(
   const of = `of a run with ${way}, ${isStreamed ? 'streamed' : 'plain'}`
   const passed = way === ways[0] ? 'completed' : 'terminated'
   demandSame(status, action === 'block' ? 'blocked' : passed, `the status ${of}`)
-  const sought = JSON.stringify(forbidden).slice(1, -1)
   for (const [place, content] of Object.entries({ messages, updates, session: session.messages })) {
-    const said = JSON.stringify((content as Message[]).filter(({ role }) => role !== 'tool'))
-    demand(!said.includes(sought), `forbidden text must not be in \`${place}\` ${of}`)
+    const said = (content as Message[]).filter(({ role }) => role !== 'tool')
+    demand(!searchIn(said)(forbidden), `forbidden text must not be in \`${place}\` ${of}`)
   }
 }

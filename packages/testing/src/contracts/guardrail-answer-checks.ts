@@ -2,7 +2,7 @@ import type { AgentResponse, AgentResponseUpdate, MiddlewareInput } from '@lamel
 import { Agent, createSession, tool } from '@lamella/core'
 import { scriptedClient } from '../scripted/scripted-client.ts'
 import { callFunction } from '../scripted/scripted-step.ts'
-import { demand, demandSame } from './contract-assertions.ts'
+import { demand, demandSame, searchIn } from './contract-assertions.ts'
 import type { ContractCheck } from './contract-suite.ts'
 
 /** Text of an answer that a guardrail must act on. */
@@ -82,8 +82,7 @@ async function demandActed(
     updates,
     session: session.messages,
   }
-  const sought = JSON.stringify(forbidden).slice(1, -1)
   for (const [place, content] of Object.entries(places)) {
-    demand(!JSON.stringify(content).includes(sought), `forbidden text ${of} is in \`${place}\``)
+    demand(!searchIn(content)(forbidden), `forbidden text ${of} is in \`${place}\``)
   }
 }

@@ -4,7 +4,7 @@ import { answerChecks } from './guardrail-answer-checks.ts'
 import { givenAnswerChecks } from './given-answer-checks.ts'
 import { assertSealed } from './assert-sealed.ts'
 import type { Chunking } from '../base/chunking.ts'
-import { demand, demandSame } from './contract-assertions.ts'
+import { demand, demandSame, searchIn } from './contract-assertions.ts'
 import type { ContractCheck, ContractSuite } from './contract-suite.ts'
 import { contractSuite } from './contract-suite.ts'
 import { timeLimitCheck } from './time-limit-check.ts'
@@ -113,8 +113,7 @@ async function demandStopped(
       demandSame(run.reached, '', `the text after the guardrail, ${of},`)
     }
     for (const [place, content] of Object.entries(placesOf(run, stage, action))) {
-      const holds = (JSON.stringify(content) ?? '').includes(JSON.stringify(forbidden).slice(1, -1))
-      demand(!holds, `forbidden text must not be in \`${place}\` ${of}`)
+      demand(!searchIn(content)(forbidden), `forbidden text must not be in \`${place}\` ${of}`)
     }
   }
 }

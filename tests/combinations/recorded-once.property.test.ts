@@ -212,6 +212,7 @@ describe.each(stores)('conversations on %s', (name, open) => {
           pending: [],
           open: [],
         })
+        world.hang.end()
         effects += world.done.size
         answers += story.answered
       }

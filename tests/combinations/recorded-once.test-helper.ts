@@ -31,6 +31,7 @@ import type { RunMode } from '../../packages/testing/src/index.ts'
 import { callFunction, clientRequest, scriptedClient } from '../../packages/testing/src/index.ts'
 import { RawServer } from '../../packages/testing/src/raw-server.ts'
 import { providers } from '../provider-harness/swap-providers.ts'
+import { Hang } from '../support/hang.ts'
 
 const kinds = ['pay', 'pay', 'look', 'bad', 'gated', 'gated', 'pick', 'asks'] as const
 type Kind = (typeof kinds)[number]
@@ -88,6 +89,7 @@ export class World {
   readonly requests: (readonly Message[])[] = []
   session: SessionSnapshot = createSession().toJSON()
   processes = 0
+  readonly hang = new Hang()
   readonly #store: KeyValueStore
   readonly #leases = new Set<string>()
   #keys = 0
@@ -269,7 +271,7 @@ class Process {
         this.#die()
       }
     }
-    if (this.#isDead) await new Promise(() => {})
+    if (this.#isDead) await this.#world.hang.wait()
   }
 
   #tools() {

@@ -17,6 +17,7 @@ import {
 import { guardrail } from '@lamella/guardrail'
 import { callFunction, runIn, scriptedClient, testRandom } from '@lamella/testing'
 import { expect } from 'vitest'
+import { Hang } from '../../../tests/support/hang.ts'
 import type { Delivery, Inbox } from './index.ts'
 import { createInbox } from './index.ts'
 
@@ -61,6 +62,7 @@ export async function playInboxes(
     // oxlint-disable-next-line no-await-in-loop
     await world.play(6)
     expect({ seed, problems: [...new Set(world.problems)] }).toEqual({ seed, problems: [] })
+    world.hang.end()
     for (const { told: fate } of world.sent) if (fate !== undefined) told[fate.type]++
   }
   return told
@@ -73,6 +75,7 @@ const owner = { tenant: 'acme', principal: 'ann' }
 class InboxWorld {
   readonly random: () => number
   readonly problems: string[] = []
+  readonly hang = new Hang()
   readonly sent: Sent[] = []
   /** Runs whose process has died, and that nobody continues. */
   readonly lost = new Set<string>()
@@ -389,7 +392,7 @@ class InboxProcess {
 
   /** Something happens: the user may talk, and the process may meet its fault. */
   async #event(inbox?: Inbox): Promise<void> {
-    if (this.#isDead) return new Promise(() => {})
+    if (this.#isDead) return this.#world.hang.wait()
     this.#events++
     if (!this.#isTalking) {
       this.#isTalking = true
@@ -402,7 +405,7 @@ class InboxProcess {
       if (this.#fault === 'kill') {
         this.#isDead = true
         this.#die()
-        return new Promise(() => {})
+        return this.#world.hang.wait()
       }
     }
     return undefined

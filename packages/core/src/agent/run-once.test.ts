@@ -1,7 +1,8 @@
 import type { RunMode, ScriptedStep } from '@lamella/testing'
 import { callFunction, runIn, runModes, scriptedClient } from '@lamella/testing'
-import { describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
+import { Hang } from '../../../../tests/support/hang.ts'
 import type { KeyValueStore, RunOptions, Session } from '../index.ts'
 import { toMessages } from '../authoring.ts'
 import { Agent, agentMiddleware, createSession, defineState, memoryStore, tool } from '../index.ts'
@@ -39,6 +40,9 @@ function gate() {
   const opened = new Promise<void>((resolve) => (open = resolve))
   return { open, opened }
 }
+
+const hang = new Hang()
+afterAll(() => hang.end())
 
 describe.each(runModes)('runs with one idempotencyKey, %s', (mode) => {
   it('are one: while it lives the others are refused, and after its end they get its ending', async () => {
@@ -87,7 +91,7 @@ describe.each(runModes)('runs with one idempotencyKey, %s', (mode) => {
     const paying = gate()
     const dead = processOf(mode, shared, script, () => {
       paying.open()
-      return new Promise(() => {})
+      return hang.wait()
     })
     const second = processOf(mode, shared, ['I do not know if it was paid.'])
 
@@ -119,7 +123,7 @@ describe.each(runModes)('runs with one idempotencyKey, %s', (mode) => {
     }
     const dying = processWith([script[0]!], () => {
       claimed.open()
-      return new Promise(() => {})
+      return hang.wait()
     })
     const other = processWith(['Paid.'], async () => {
       ran.push('paid')

@@ -151,10 +151,10 @@ describe('an evaluation', () => {
 
   it('fails for a run that throws, and runs the others', async () => {
     const client = scriptedClient(({ messages }) => {
-      if (JSON.stringify(messages).includes('bad')) throw new Error('broken')
+      if (JSON.stringify(messages).includes('rotten')) throw new Error('broken')
       return 'Fine.'
     })
-    const cases = ['bad', 'good'].map((id) => ({ id, input: id }))
+    const cases = ['rotten', 'good'].map((id) => ({ id, input: id }))
     const {
       verdict,
       reasons,

@@ -1,6 +1,6 @@
 import type { RunMode, ScriptedStep } from '@lamella/testing'
 import { callFunction, runIn, runModes, scriptedClient } from '@lamella/testing'
-import { afterAll, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it, vi } from 'vitest'
 import { z } from 'zod'
 import { Hang } from '../../../../tests/support/hang.ts'
 import type { KeyValueStore, RunOptions, Session } from '../index.ts'
@@ -206,6 +206,31 @@ describe.each(runModes)('runs with one idempotencyKey, %s', (mode) => {
 
     expect(endings).toEqual(['completed: Paid.', 'completed: Paid.'])
     expect(shared.paid).toEqual(['c1'])
+  })
+
+  it.each([
+    ['continues when its store is away now and then', [1, 2, 4, 5, 7], 'completed: Paid.'],
+    ['ends when its store is away three times in a row', [1, 4, 5, 6], 'run_active'],
+  ])('a long run %s', async (_name, away, ending) => {
+    vi.useFakeTimers()
+    const memory = memoryStore()
+    let renewals = 0
+    const store: KeyValueStore = {
+      ...memory,
+      compareAndSet: async (key, expected, value, options) => {
+        if (expected === value && away.includes(++renewals)) throw new Error('away')
+        return memory.compareAndSet(key, expected, value, options)
+      },
+    }
+    const slow = gate()
+    const { run } = processOf(mode, { store, paid: [] }, script, () => slow.opened)
+
+    const running = run()
+    await vi.advanceTimersByTimeAsync(60_000)
+    slow.open()
+    vi.useRealTimers()
+
+    expect(await running).toBe(ending)
   })
 
   it('belong to one tenant and user', async () => {

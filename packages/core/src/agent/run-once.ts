@@ -68,7 +68,13 @@ async function takeLease(
   if (!(await swap(undefined, own)) && !(await swap(free, own))) throw problem
   let failures = 0
   const renewed = async (): Promise<void> => {
-    const isOwn = await swap(own, own).catch(() => ++failures < 3)
+    const isOwn = await swap(own, own).then(
+      (kept) => {
+        failures = 0
+        return kept
+      },
+      () => ++failures < 3,
+    )
     if (isOwn) stopTimer = backgroundTimer(() => void renewed(), leaseMs / 5)
     else run.abort(problem)
   }

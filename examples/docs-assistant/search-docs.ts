@@ -32,7 +32,7 @@ export async function searchDocs(folder: DocsFolder, query: string): Promise<rea
   for (const path of await folder.list()) {
     // A file that cannot be read (binary, too large) has no sections.
     const text = await folder.read(path).catch(() => '')
-    sections.push(...sectionsOf(path, text))
+    sections.push(...knownSections(folder, path, text))
   }
 
   const asked = [...new Set(wordsOf(query))].map((word) => {
@@ -76,6 +76,24 @@ function agreement(
 ): number {
   const common = asked.filter(({ word }) => heading.has(word)).length
   return common === 0 ? 0 : common ** 2 / (asked.length * heading.size)
+}
+
+/** Sections of a document, which are found anew when its text has changed. */
+function knownSections(folder: DocsFolder, path: string, text: string): readonly Section[] {
+  const documents = known.get(folder) ?? new Map<string, KnownDocument>()
+  known.set(folder, documents)
+  const before = documents.get(path)
+  if (before?.text === text) return before.sections
+  const sections = sectionsOf(path, text)
+  documents.set(path, { text, sections })
+  return sections
+}
+
+const known = new WeakMap<DocsFolder, Map<string, KnownDocument>>()
+
+interface KnownDocument {
+  readonly text: string
+  readonly sections: readonly Section[]
 }
 
 /** Divides a document at its Markdown headings, except those in a code block. */

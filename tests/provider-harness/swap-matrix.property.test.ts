@@ -127,13 +127,17 @@ function takesChart({ hasImages = true, takesGif = true }: SwapProvider): boolea
   return hasImages && takesGif
 }
 
-// Each with itself, with its neighbor and with one far away; all pairs in `npm run check long`.
+// Each with itself, with its neighbor and with one far away, plain or streamed in turn; all pairs in both ways in
+// `npm run check long`.
 const half = Math.floor(providers.length / 2)
 const steps = isLong ? [...providers.keys()] : [0, 1, half]
-const pairs = providers.flatMap((from, place) =>
-  steps.map((step) => ({ from, to: providers[(place + step) % providers.length]! })),
+const cases = providers.flatMap((from, place) =>
+  steps.flatMap((step, turn) => {
+    const to = providers[(place + step) % providers.length]!
+    const modes = isLong ? runModes : [runModes[(place + turn) % runModes.length]!]
+    return modes.map((mode) => ({ from, to, mode }))
+  }),
 )
-const cases = pairs.flatMap(({ from, to }) => runModes.map((mode) => ({ from, to, mode })))
 
 describe.each(cases)('$from.name, then $to.name, $mode', ({ from, to, mode }) => {
   test('takes over where the user asks again, and gives back', async () => {

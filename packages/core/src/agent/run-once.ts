@@ -66,16 +66,10 @@ async function takeLease(
   const swap = (from: string | undefined, to: string): Promise<boolean> =>
     ask((store) => store.compareAndSet(place, from, to, { ttlMs: leaseMs }))
   if (!(await swap(undefined, own)) && !(await swap(free, own))) throw problem
-  let failures = 0
-  const renewed = async (): Promise<void> => {
-    const isOwn = await swap(own, own).then(
-      (kept) => {
-        failures = 0
-        return kept
-      },
-      () => ++failures < 3,
-    )
-    if (isOwn) stopTimer = backgroundTimer(() => void renewed(), leaseMs / 5)
+  const renewed = async (before = 0): Promise<void> => {
+    const isOwn = await swap(own, own).catch(() => undefined)
+    const misses = isOwn === undefined ? before + 1 : 0
+    if (isOwn ?? misses < 3) stopTimer = backgroundTimer(() => void renewed(misses), leaseMs / 5)
     else run.abort(problem)
   }
   let stopTimer = backgroundTimer(() => void renewed(), leaseMs / 5)

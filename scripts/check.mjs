@@ -10,6 +10,8 @@ const steps = {
   runtimes: ['node', 'scripts/dev.mjs', 'runtimes'],
   build: ['turbo', 'run', 'build'],
   registry: ['node', 'scripts/dev.mjs', 'registry'],
+  docs: ['node', 'site/docs.mjs', '--test'],
+  examples: ['node', 'scripts/run-examples.mjs'],
   types: ['tsc', '-p', 'tsconfig.json'],
   lint: ['oxlint', '--type-aware', '--deny-warnings'],
   format: ['biome', 'format', '--colors=off'],
@@ -27,9 +29,7 @@ const steps = {
   ],
   eval: ['node', 'scripts/dev.mjs', 'eval'],
   soak: ['node', 'scripts/dev.mjs', 'soak', '--seconds=120', '--pause=250'],
-  examples: ['node', 'scripts/run-examples.mjs'],
   snippets: ['node', 'scripts/check-snippets.ts'],
-  docs: ['node', 'site/docs.mjs', '--test'],
   peers: ['node', 'scripts/dev.mjs', 'peers'],
 }
 

@@ -270,6 +270,19 @@ describe.each(Object.entries(rows))('%s', (name, [make]) => {
     )
   })
 
+  test('takes neither a number nor a string that it does not know for an object of options', async () => {
+    const outer = new Set(fields.flatMap((field) => /^(.*)\./.exec(field)?.[1] ?? []))
+    const problems = await Promise.all(
+      [...outer].flatMap((option) =>
+        [5, 'x', null].map(
+          async (value) => [option, await problemOf(make, option, value)] as const,
+        ),
+      ),
+    )
+
+    expect(problems.filter(([option, problem]) => !problem.includes(`\`${option}\``))).toEqual([])
+  })
+
   test('takes any time limit above 0, however long', async () => {
     // Other processes hold a lock of SQLite for no time, if so wished.
     const limits = fields.filter((field) => /(?<!busyT)imeoutMs$/.test(field))

@@ -99,6 +99,7 @@ export function checkSchemaOptions(options: SchemaValidatorOptions): void {
   const owner = 'schemaValidator'
   if ('~standard' in Object(options))
     throw wrongOption(owner, 'schema', 'given, as { schema }', undefined)
+  const isMode = typeof Object(options).onFailure === 'string'
   checkOptions(owner, options, {
     ...middlewareRules,
     schema: 'any',
@@ -108,7 +109,7 @@ export function checkSchemaOptions(options: SchemaValidatorOptions): void {
     reaskClient: 'any',
     reaskModel: 'string?',
     refine: 'function?',
-    onFailure: { fallback: 'any' },
+    onFailure: isMode ? ['raw', 'throw'] : { fallback: 'any' },
     toolCalls: [true, false],
     maxRepairChars: 0,
     onPartial: 'function?',
@@ -124,8 +125,7 @@ export function checkSchemaOptions(options: SchemaValidatorOptions): void {
   if (reaskClient !== undefined && typeof reaskClient?.getResponse !== 'function') {
     throw wrongOption(owner, 'reaskClient', 'a chat client', reaskClient)
   }
-  const isMode = onFailure === undefined || onFailure === 'raw' || onFailure === 'throw'
-  if (!isMode && !(onFailure === Object(onFailure) && 'fallback' in (onFailure as object))) {
+  if (!isMode && onFailure !== undefined && !('fallback' in Object(onFailure))) {
     throw wrongOption(owner, 'onFailure', "'raw', 'throw' or an object with `fallback`", onFailure)
   }
 }

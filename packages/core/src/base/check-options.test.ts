@@ -78,9 +78,12 @@ describe('an unknown option', () => {
   })
 })
 
-test('an object of options that may be something else is looked into where it is one', () => {
+test('an object of options may be a boolean, and nothing else', () => {
   expect(check({ keep: true })).not.toThrow()
-  expect(check({ keep: 'all' })).not.toThrow()
+  expect(check({ keep: 'all' })).toThrow(
+    new TypeError('cache: `keep` must be an object, got "all"'),
+  )
+  expect(check({ keep: 5 })).toThrow(new RangeError('cache: `keep` must be an object, got 5'))
   expect(check({ keep: { firstUser: 'yes' } })).toThrow(
     new TypeError('cache: `keep.firstUser` must be one of true, false, got "yes"'),
   )

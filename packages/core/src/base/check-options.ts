@@ -17,8 +17,9 @@ export type OptionRule =
   | 'any'
 
 /**
- * One rule per option; the compiler reports missing ones. An object of options has nested rules. A
- * path such as `store.get` checks one member of an object that may have others.
+ * One rule per option; the compiler reports missing ones. An object of options has nested rules, and may be a
+ * boolean instead: where it may be a string, choose the rule by the value. A path such as `store.get` checks one
+ * member of an object that may have others.
  */
 export type OptionRules<Options> = {
   readonly [Name in keyof Options]-?: OptionRule | NestedRules<Options[Name]>
@@ -66,15 +67,12 @@ function check(owner: string, options: object, rules: Rules, at: string, elsewhe
       if (!Number.isInteger(value) || (value as number) < rule) {
         throw wrongOption(owner, option, `a whole number from ${rule} up`, value)
       }
-    } else if (isList(rule)) {
+    } else if (Array.isArray(rule)) {
       const wish = `one of ${rule.join(', ')}`
       if (!rule.includes(value)) throw wrongOption(owner, option, wish, value)
-    } else if (isObject(value)) check(owner, value, rule, `${option}.`)
+    } else if (isObject(value)) check(owner, value, rule as Rules, `${option}.`)
+    else if (typeof value !== 'boolean') throw wrongOption(owner, option, 'an object', value)
   }
-}
-
-function isList(rule: readonly unknown[] | Rules): rule is readonly unknown[] {
-  return Array.isArray(rule)
 }
 
 /**

@@ -37,6 +37,7 @@ const fetchFolders = readdirSync('packages')
   .map((name) => `packages/${name}/src`)
   .filter((folder) => existsSync(`${folder}/fetch`))
 
+// All packages in one project: files of different projects share no modules.
 const packages = {
   extends: true as const,
   test: { name: 'packages', ...testsIn('packages/*/src') },

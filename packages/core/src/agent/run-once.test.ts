@@ -26,7 +26,7 @@ function processOf(
     },
   })
   const client = scriptedClient(steps)
-  const agent = new Agent({ client, tools: [pay], store })
+  const agent = new Agent({ client, tools: [pay], store, storeTimeoutMs: 60_000 })
   const run = (options: RunOptions = {}) =>
     runIn(mode, agent, { idempotencyKey: 'order-7', ...options }).then(
       ({ status, text }) => `${status}: ${text}`,
@@ -208,17 +208,26 @@ describe.each(runModes)('runs with one idempotencyKey, %s', (mode) => {
     expect(shared.paid).toEqual(['c1'])
   })
 
+  const fails = () => Promise.reject(new Error('away'))
+  const hangs = () => hang.wait()
   it.each([
-    ['continues when its store is away now and then', [1, 2, 4, 5, 7], 'completed: Paid.'],
-    ['ends when its store is away three times in a row', [1, 4, 5, 6], 'run_active'],
-  ])('a long run %s', async (_name, away, ending) => {
+    [
+      'continues when its store fails now and then',
+      fails,
+      [1, 2, 4, 5, 7],
+      60_000,
+      'completed: Paid.',
+    ],
+    ['ends when its store fails three times in a row', fails, [1, 4, 5, 6], 60_000, 'run_active'],
+    ['ends before its lease does when its store hangs', hangs, [1, 2, 3, 4], 29_000, 'run_active'],
+  ])('a long run %s', async (_name, isAway, away, ms, ending) => {
     vi.useFakeTimers()
     const memory = memoryStore()
     let renewals = 0
     const store: KeyValueStore = {
       ...memory,
       compareAndSet: async (key, expected, value, options) => {
-        if (expected === value && away.includes(++renewals)) throw new Error('away')
+        if (expected === value && away.includes(++renewals)) return isAway()
         return memory.compareAndSet(key, expected, value, options)
       },
     }
@@ -226,7 +235,7 @@ describe.each(runModes)('runs with one idempotencyKey, %s', (mode) => {
     const { run } = processOf(mode, { store, paid: [] }, script, () => slow.opened)
 
     const running = run()
-    await vi.advanceTimersByTimeAsync(60_000)
+    await vi.advanceTimersByTimeAsync(ms)
     slow.open()
     vi.useRealTimers()
 

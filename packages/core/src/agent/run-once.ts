@@ -1,6 +1,7 @@
 import { jsonCopy } from '../base/json.ts'
 import { LamellaError } from '../base/lamella-error.ts'
 import { backgroundTimer } from '../base/timers.ts'
+import { withinTime } from '../base/waits.ts'
 import { mergeChatOptions } from '../contract/chat-options.ts'
 import type { AgentResponse } from '../contract/outcome.ts'
 import { toUpdates } from '../messages/chat-response.ts'
@@ -29,7 +30,7 @@ export async function runOnce(
   const records = `${place}:record`
   const keep = (record: OnceRecord): Promise<void> =>
     ask((store) => store.set(records, jsonCopy(record), { ttlMs: keptMs }))
-  const lease = await takeLease(ask, place, run, key)
+  const endLease = await takeLease(ask, place, run, key)
   try {
     const record = ((await ask((store) => store.get(records))) ?? {}) as OnceRecord
     const { ending, step } = record
@@ -49,35 +50,40 @@ export async function runOnce(
     // If the store fails now, the next run continues from the last step.
     return await execute({ ...plan, ...from, keep: (end) => keep(end).catch(() => {}) }, run)
   } finally {
-    await lease.end()
+    await endLease()
   }
 }
 
-/** Holds a key of the store until it ends, the process does, or the store was away for too long. */
+/**
+ * Holds a key of the store until the returned function is called, the process ends, or the store was away for too long:
+ * then the run is aborted, well before another one may have the key.
+ */
 async function takeLease(
   ask: ReturnType<typeof claimStoreOf>,
   place: string,
   run: Run,
   key: string,
-): Promise<{ end(): Promise<void> }> {
+): Promise<() => Promise<void>> {
   const text = `another run with the \`idempotencyKey\` "${key}" has not ended`
   const problem = new LamellaError(text, { code: 'run_active' })
   const own = run.ids.createSecretId('lease')
   const swap = (from: string | undefined, to: string): Promise<boolean> =>
     ask((store) => store.compareAndSet(place, from, to, { ttlMs: leaseMs }))
+  let heldAt = Date.now()
   if (!(await swap(undefined, own)) && !(await swap(free, own))) throw problem
-  const renewed = async (before = 0): Promise<void> => {
-    const isOwn = await swap(own, own).catch(() => undefined)
-    const misses = isOwn === undefined ? before + 1 : 0
-    if (isOwn ?? misses < 3) stopTimer = backgroundTimer(() => void renewed(misses), leaseMs / 5)
+  const limit = { timeoutMs: leaseMs / 5 }
+  const later = (): (() => void) => backgroundTimer(() => void renew(), leaseMs / 5)
+  const renew = async (): Promise<void> => {
+    const now = Date.now()
+    const isOwn = await withinTime(swap(own, own), limit, () => problem).catch(() => undefined)
+    if (isOwn) heldAt = now
+    if (isOwn ?? Date.now() < heldAt + leaseMs * 0.6) stopTimer = later()
     else run.abort(problem)
   }
-  let stopTimer = backgroundTimer(() => void renewed(), leaseMs / 5)
-  return {
-    async end() {
-      stopTimer()
-      await swap(own, free).catch(() => false)
-    },
+  let stopTimer = later()
+  return async () => {
+    stopTimer()
+    await swap(own, free).catch(() => false)
   }
 }
 

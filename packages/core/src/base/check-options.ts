@@ -59,8 +59,8 @@ function check(owner: string, options: object, rules: Rules, at: string, elsewhe
     for (const key of name.split('.')) value = (value as Record<string, unknown>)?.[key]
     if (rule === 'ms') checkTimeLimit(owner, option, value)
     else if (typeof rule === 'string') {
-      const [type, isOptional] = [rule.replace('?', ''), rule.endsWith('?')]
-      if (rule === 'any' || (isOptional && value === undefined)) continue
+      const type = rule.replace('?', '')
+      if (rule === 'any' || (type !== rule && value === undefined)) continue
       if (!value || typeof value !== type) throw wrongOption(owner, option, `a ${type}`, value)
     } else if (value === undefined) continue
     else if (typeof rule === 'number') {

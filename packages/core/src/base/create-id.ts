@@ -7,8 +7,7 @@ let counter = 0
 
 /** Creates a unique id, such as `run_5f04a1c9d2e7-48`. It can be guessed. */
 export function createId(kind: string): string {
-  prefix ??= randomText(2).slice(4)
-  return `${kind}_${prefix}-${counter++}`
+  return `${kind}_${(prefix ??= randomText(2).slice(4))}-${counter++}`
 }
 
 /** Creates an id of 128 random bits, which cannot be guessed. */

@@ -34,50 +34,44 @@ beforeAll(async () => {
 afterAll(() => server.stop())
 
 describe.skipIf(recordings.length === 0)('the request behind a recorded answer', () => {
-  test.for(recordings.map((recording, at) => ({ ...recording, at })))(
-    '$id is legal everywhere',
-    async ({ at, ...recording }) => {
-      const response = await answerOf(recording)
-      if (response === undefined) return
-      const history = JSON.parse(JSON.stringify(response.messages)) as MessageInit[]
-      const results = response.functionCalls.map(
-        ({ callId }): Content => ({
-          type: 'function-result',
-          callId,
-          contents: [said('It is 20.')],
-        }),
-      )
-      const asked = [
-        message('user', 'The question.'),
-        ...history,
-        ...(results.length > 0 ? [message('tool', results)] : []),
-        message('user', 'And now?'),
-      ]
+  test.for(recordings)('$id is legal everywhere', async (recording) => {
+    const response = await answerOf(recording)
+    if (response === undefined) return
+    const history = JSON.parse(JSON.stringify(response.messages)) as MessageInit[]
+    const results = response.functionCalls.map(
+      ({ callId }): Content => ({ type: 'function-result', callId, contents: [said('It is 20.')] }),
+    )
+    const asked = [
+      message('user', 'The question.'),
+      ...history,
+      ...(results.length > 0 ? [message('tool', results)] : []),
+      message('user', 'And now?'),
+    ]
 
-      const problems: string[] = []
-      // The quick tests take turns: a third of the providers for each recording.
-      const readers = [...providers, ...dialectProviders].filter(
-        (_, index) => isLong || (index + at) % 3 === 0,
-      )
-      for (const provider of readers) {
-        const sent: Wire[] = []
-        server.handler = (reply, request) => {
-          sent.push(request.body)
-          const { mark, model } = provider
-          return provider.reply({ mark, model, round: 0, text: 'Well.' })(reply, request)
-        }
-        await provider.open(server.url).respond(clientRequest(asked, { transportRetries: 0 }))
-        problems.push(
-          ...sent
-            .flatMap((body) => provider.problems(body))
-            .map((each) => `${provider.name}: ${each}`),
-        )
-        expect(sent).toHaveLength(1)
+    const problems: string[] = []
+    // The quick tests take turns: a third of the providers for each recording.
+    const at = recordings.indexOf(recording)
+    const readers = [...providers, ...dialectProviders].filter(
+      (_, index) => isLong || (index + at) % 3 === 0,
+    )
+    for (const provider of readers) {
+      const sent: Wire[] = []
+      server.handler = (reply, request) => {
+        sent.push(request.body)
+        const { mark, model } = provider
+        return provider.reply({ mark, model, round: 0, text: 'Well.' })(reply, request)
       }
+      await provider.open(server.url).respond(clientRequest(asked, { transportRetries: 0 }))
+      problems.push(
+        ...sent
+          .flatMap((body) => provider.problems(body))
+          .map((each) => `${provider.name}: ${each}`),
+      )
+      expect(sent).toHaveLength(1)
+    }
 
-      expect(problems).toEqual([])
-    },
-  )
+    expect(problems).toEqual([])
+  })
 })
 
 const said = (text: string) => ({ type: 'text', text }) as const

@@ -351,6 +351,7 @@ class InboxProcess {
       name: 'judge',
       applyTo: ['input'],
       timeoutMs: Infinity,
+      onEvent: () => {},
       check: async ({ text }) => {
         await this.#event()
         world.judged.add(text)

@@ -4,7 +4,14 @@ import type { ClientCheck } from './client-check.ts'
 import { hasText, request, say } from './client-check.ts'
 import { collect } from '../scripted/client-request.ts'
 import type { ClientHarness } from './client-scenario.ts'
-import { demand, demandSame, nextTask, rejectionOf, within } from './contract-assertions.ts'
+import {
+  demand,
+  demandSame,
+  nextTask,
+  rejectionOf,
+  untilHolds,
+  within,
+} from './contract-assertions.ts'
 import type { ContractCheck } from './contract-suite.ts'
 
 /** Checks how a client handles aborts and failures. */
@@ -172,7 +179,7 @@ async function demandAbort(
 }
 
 async function demandClosed(harness: ClientHarness, ms: number): Promise<void> {
-  const end = Date.now() + ms
-  while ((harness.openExchanges?.() ?? 0) > 0 && Date.now() < end) await nextTask()
-  demandSame(harness.openExchanges?.() ?? 0, 0, 'the number of open exchanges')
+  const open = (): number => harness.openExchanges?.() ?? 0
+  await untilHolds(ms, () => open() === 0)
+  demandSame(open(), 0, 'the number of open exchanges')
 }

@@ -53,6 +53,12 @@ export async function within<T>(ms: number, work: Promise<T>, what: string): Pro
   }
 }
 
+/** Waits until a condition holds, or as long as this. */
+export async function untilHolds(ms: number, holds: () => boolean): Promise<void> {
+  const end = Date.now() + ms
+  while (!holds() && Date.now() < end) await nextTask()
+}
+
 /** Waits until all pending callbacks have run. */
 export function nextTask(): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, 0))

@@ -1,6 +1,6 @@
 import { GuardrailTripped, MiddlewareTermination, ProviderError } from '@lamella/core'
 import { abortable, untilAborted } from '../base/abortable.ts'
-import { demand, demandSame, nextTask, within } from './contract-assertions.ts'
+import { demand, demandSame, nextTask, untilHolds, within } from './contract-assertions.ts'
 import type { ContractCheck } from './contract-suite.ts'
 import type { MiddlewareSubject } from './middleware-subject.ts'
 import type { Inside, Level, Trial, TrialOptions } from './middleware-trial.ts'
@@ -151,8 +151,7 @@ function comesFrom(error: unknown, origin: unknown): boolean {
 
 /** Waits until the middleware has ended. @throws ContractViolation if that takes longer */
 async function untilIdle(ms: number, trial: Trial): Promise<void> {
-  const end = performance.now() + ms
-  while (!trial.idle && performance.now() < end) await nextTask()
+  await untilHolds(ms, () => trial.idle)
   const of = 'the middleware of an aborted run'
   demand(trial.idle, `${of} must settle within ${ms} ms, and has not`)
 }

@@ -91,7 +91,8 @@ export default defineConfig({
     // Test files share their modules, which takes half of the time. The long ones start processes, or watch their own.
     isolate: isLong,
     setupFiles: [`${import.meta.dirname}/tests/support/vitest-setup.ts`],
-    passWithNoTests: true,
+    // What fails says how, also where only the first line of its error is kept.
+    chaiConfig: { truncateThreshold: 1000 },
     // One more than cores: a quarter of the time, tests wait for a server or a timer.
     maxWorkers: availableParallelism() + 1,
     // On a machine with other work, a test takes many times as long.

@@ -21,7 +21,15 @@ import { Hang } from '../../../tests/support/hang.ts'
 import type { Delivery, Inbox } from './index.ts'
 import { createInbox } from './index.ts'
 
-const faults = ['abort', 'kill', 'kill', 'kill', 'model fails', 'store fails'] as const
+const faults = [
+  'abort',
+  'kill',
+  'kill',
+  'kill',
+  'model fails',
+  'store fails',
+  'store fails late',
+] as const
 type Fault = (typeof faults)[number] | 'none'
 
 /** A message of the user, and what its sender was told. */
@@ -29,8 +37,8 @@ interface Sent {
   readonly id: string
   readonly kind: 'queue' | 'steer'
   readonly text: string
-  /** True if another one was sent at the same time, so that their order is open. */
-  readonly raced: boolean
+  /** True if another one was on its way at the same time, so that their order is open. */
+  raced: boolean
   /** True once it was in the inbox. */
   isIn?: true
   told?: Delivery
@@ -77,6 +85,7 @@ class InboxWorld {
   readonly problems: string[] = []
   readonly hang = new Hang()
   readonly sent: Sent[] = []
+  readonly #underway = new Set<Sent>()
   /** Runs whose process has died, and that nobody continues. */
   readonly lost = new Set<string>()
   readonly judged = new Set<string>()
@@ -127,10 +136,9 @@ class InboxWorld {
   /** The user may say something now, from the process of this inbox. */
   async talk(inbox: Inbox, death?: Promise<unknown>): Promise<void> {
     while (!this.isQuiet && this.chance(0.06)) {
-      const raced = this.chance(0.2)
       const sends = Promise.all([
-        this.#send(inbox, raced, death === undefined),
-        raced && this.#send(this.inbox(), true, true),
+        this.#send(inbox, death === undefined),
+        this.chance(0.2) && this.#send(this.inbox(), true),
       ])
       // oxlint-disable-next-line no-await-in-loop
       await (death === undefined ? sends : Promise.race([sends, death]))
@@ -139,24 +147,28 @@ class InboxWorld {
   }
 
   /** Resolves when the message is in the inbox, or refused. */
-  async #send(inbox: Inbox, raced: boolean, isHeard: boolean): Promise<void> {
+  async #send(inbox: Inbox, isHeard: boolean): Promise<void> {
     const { sent } = this
     const first = sent[Math.floor(this.random() * sent.length)]
     if (first?.isIn && this.chance(0.1)) {
       const again = inbox[first.kind]('said twice', { id: first.id })
       void again.then((told) => {
-        const isSame = JSON.stringify(told) === JSON.stringify(first.told)
-        const wasOpen = first.told?.type === 'delivered' || told.type === 'delivered'
-        if (wasOpen && !isSame && first.told !== undefined && !isOpen(first.told))
-          this.problems.push(`${first.id} was told ${JSON.stringify([first.told, told])}`)
+        const answers = [first.told ?? told, told]
+        const [was, is] = answers.map((answer) => JSON.stringify(answer))
+        const isDelivered = answers.some(({ type }) => type === 'delivered')
+        // Who has died, or lost the store, asks again.
+        if (isDelivered && was !== is && !answers.some(isOpen))
+          this.problems.push(`${first.id} was told ${was} and ${is}`)
       })
       return
     }
     const id = `m${sent.length}`
     const kind = this.chance(0.5) ? 'steer' : 'queue'
     const manner = this.chance(0.1) ? 'rude' : this.chance(0.2) ? 'secret' : 'fine'
-    const entry: Sent = { id, kind, text: `${id} is ${manner}.`, raced }
+    const entry: Sent = { id, kind, text: `${id} is ${manner}.`, raced: false }
     sent.push(entry)
+    this.#underway.add(entry)
+    if (this.#underway.size > 1) for (const other of this.#underway) other.raced = true
     const sender = new AbortController()
     this.#senders.push(sender)
     const delivery = inbox[kind](entry.text, { id, signal: sender.signal })
@@ -175,6 +187,7 @@ class InboxWorld {
     const turns = isHeard ? Infinity : 50
     // oxlint-disable-next-line no-await-in-loop
     for (let turn = 0; turn < turns && !(await isThere()); turn++) await tick()
+    this.#underway.delete(entry)
   }
 
   async #run(input: string, fault: Fault, maxIterations?: number): Promise<void> {
@@ -209,12 +222,18 @@ class InboxWorld {
   }
 
   /** The store of a process: each access is an event of it. */
-  storeOf(event: () => Promise<void>, fails: () => boolean, ended: () => void): KeyValueStore {
+  storeOf(
+    event: () => Promise<void>,
+    fails: (fault: Fault) => boolean,
+    ended: () => void,
+  ): KeyValueStore {
     const store = this.#storeOfRuns
     const during = async <Value>(work: () => Promise<Value>): Promise<Value> => {
       await event()
-      if (fails()) throw new Error('the store is away')
+      if (fails('store fails')) throw new Error('the store is away')
+      const isLate = fails('store fails late')
       const value = await work()
+      if (isLate) throw new Error('the answer of the store is lost')
       await event()
       return value
     }
@@ -222,12 +241,11 @@ class InboxWorld {
       ...(store.signals && { signals: store.signals }),
       get: (key) => during(() => store.get(key)),
       // Once the end of a run is recorded, what its caller does with it is no matter of the inbox.
-      set: async (key, value, options) => {
-        await event()
-        if (fails()) throw new Error('the store is away')
-        await store.set(key, value, options)
-        if (Object(value).ending !== undefined) ended()
-      },
+      set: (key, value, options) =>
+        during(async () => {
+          await store.set(key, value, options)
+          if (Object(value).ending !== undefined) ended()
+        }),
       delete: (key) => during(() => store.delete(key)),
       compareAndSet: (key, expected, value, options) => {
         if (options?.ttlMs === 30_000) this.#leases.add(key)
@@ -327,7 +345,7 @@ class InboxProcess {
     const event = (): Promise<void> => this.#event()
     const store = world.storeOf(
       event,
-      () => this.#fault === 'store fails' && this.#events === this.#at,
+      (fault) => this.#fault === fault && this.#events === this.#at,
       () => (this.#at = Infinity),
     )
     const inbox = world.inbox(store)

@@ -1,4 +1,4 @@
-import { callLater, systemClock } from '@lamella/core/authoring'
+import { systemClock, withinTime } from '@lamella/core/authoring'
 
 /**
  * Reads the rest of a refused body, within limits. A proxy that passes a body on while it comes
@@ -16,28 +16,24 @@ export async function readRest(
   next: () => Promise<{ readonly done?: boolean; readonly value?: Uint8Array | undefined }>,
   signal?: AbortSignal,
 ): Promise<boolean> {
-  let stopTimer: (() => void) | undefined
-  const late = new Promise<undefined>((resolve) => {
-    const end = (): void => resolve(undefined)
-    stopTimer = callLater(systemClock, mostMs, end)
-    signal?.addEventListener('abort', end, { once: true })
-  })
+  const end = systemClock.now() + mostMs
+  const tooSlow = new Error('the rest of the body is too slow')
   try {
     for (let bytes = 0; bytes < mostBytes; ) {
+      const timeoutMs = Math.min(silenceMs, end - systemClock.now())
       // oxlint-disable-next-line no-await-in-loop
-      const step = await Promise.race([next(), late])
-      if (step === undefined) return false
+      const step = await withinTime(next(), { timeoutMs, signal }, () => tooSlow)
       if (step.done === true) return true
       bytes += step.value!.byteLength
     }
     return false
-  } catch {
-    // The connection has broken.
-    return true
-  } finally {
-    stopTimer?.()
+  } catch (error) {
+    // Else the connection has broken.
+    return error !== tooSlow && signal?.aborted !== true
   }
 }
 
 const mostBytes = 16_000_000
-const mostMs = 2000
+const mostMs = 10_000
+/** Most time between two pieces: a slow network delivers some sooner. */
+const silenceMs = 2000

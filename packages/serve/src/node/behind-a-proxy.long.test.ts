@@ -34,14 +34,14 @@ async function listen(server: Server): Promise<number> {
 /** Starts nginx before a server on this port, and resolves to its address. */
 async function proxyOf(backend: number): Promise<string> {
   const port = await freePort()
-  mkdirSync(join(folder, 'logs'))
-  const file = join(folder, 'nginx.conf')
+  mkdirSync(join(folder, 'logs'), { recursive: true })
+  const file = join(folder, `nginx-${port}.conf`)
   const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi']
     .map((name) => `${name}_temp_path ${folder}/${name};`)
     .join('\n')
   writeFileSync(
     file,
-    `daemon off; master_process off; pid ${folder}/nginx.pid; error_log ${folder}/error.log;
+    `daemon off; master_process off; pid ${folder}/nginx-${port}.pid; error_log ${folder}/error.log;
 events { worker_connections 1024; }
 http {
   access_log off; ${temporary}
@@ -68,6 +68,16 @@ http {
   return url
 }
 
+/** Starts a chat behind a proxy. Resolves to its address, and to the connections that the proxy has made. */
+async function start(): Promise<{ url: string; sockets: Set<unknown> }> {
+  const server = createServer(toNode(served(() => 'Hello.').handler))
+  // Longer than the proxy keeps a connection: it would send a request on one that closes.
+  server.keepAliveTimeout = 75_000
+  const sockets = new Set<unknown>()
+  server.on('connection', (socket) => sockets.add(socket))
+  return { url: await proxyOf(await listen(server)), sockets }
+}
+
 const json = { 'content-type': 'application/json' }
 const large = 'x'.repeat(300_000)
 const refusals: readonly [number, Record<string, string>, string][] = [
@@ -80,11 +90,7 @@ const refusals: readonly [number, Record<string, string>, string][] = [
 test.skipIf(!hasNginx)(
   '200 kept connections serve the next request at once, after refusals of each kind',
   async () => {
-    const { handler } = served(() => 'Hello.')
-    const sockets = new Set<unknown>()
-    const server = createServer(toNode(handler))
-    server.on('connection', (socket) => sockets.add(socket))
-    const url = await proxyOf(await listen(server))
+    const { url, sockets } = await start()
     const pool = new Pool({ keepAlive: true, maxSockets: 200 })
     closing.push(() => pool.destroy())
     const statusOf = (headers: Record<string, string>, body: string) =>
@@ -118,6 +124,27 @@ test.skipIf(!hasNginx)(
     }
     // The proxy has kept its connections.
     expect(sockets.size).toBeLessThan(700)
+  },
+  120_000,
+)
+
+test.skipIf(!hasNginx)(
+  'a connection serves the next request after a refused body that came slowly',
+  async () => {
+    const { url, sockets } = await start()
+    const slowly = new ReadableStream<Uint8Array>({
+      async pull(controller) {
+        await new Promise((resolve) => setTimeout(resolve, 400))
+        controller.enqueue(new Uint8Array(100_000))
+        if (++pieces === 14) controller.close()
+      },
+    })
+    let pieces = 0
+
+    const refused = await fetch(url, { method: 'POST', body: slowly, duplex: 'half' })
+    const next = await fetch(url)
+
+    expect([refused.status, next.status, sockets.size]).toEqual([401, 401, 1])
   },
   60_000,
 )

@@ -1,3 +1,4 @@
+import { whenStored } from '@lamella/store'
 import { describeContract, storeContract, testClock } from '@lamella/testing'
 import { FaultProxy } from '@lamella/testing/fault-proxy'
 import { Pool } from 'pg'
@@ -90,6 +91,21 @@ describeWithPostgres('PostgreSQL', () => {
     const store = postgresStore(pool!, { schema: 'nowhere', migrate: false })
 
     await expect(store.health()).rejects.toThrow('nowhere.lamella_entries')
+  })
+
+  it('keeps its only connection for reading and writing', async () => {
+    const options = { namespace: newNamespace(), schema, maxConnections: 1 }
+    const store = postgresStore(postgresUrl, options)
+    const answer = whenStored(store, {
+      channel: 'answers',
+      read: () => store.get('answer'),
+      pollMs: 5,
+    })
+
+    await store.set('answer', 42)
+
+    expect(await answer).toBe(42)
+    await store.close()
   })
 
   it('rejects values and keys that are too large', async () => {

@@ -69,10 +69,11 @@ export function postgresStore(
     for (const sql of sweepsOf(database)) database.query(sql, [now()]).catch(() => {})
   }
 
-  const signals = postgresSignals(pool, { keyOf, inTime })
+  // A listener would take the only connection of a pool.
+  const signals = pool.options?.max === 1 ? undefined : postgresSignals(pool, { keyOf, inTime })
 
   return {
-    signals,
+    ...(signals !== undefined && { signals }),
     async get(key) {
       const sql = `SELECT text, number FROM ${table}
         WHERE key = $1 AND (expires_at IS NULL OR expires_at > ${nowSql(2)})`
@@ -132,7 +133,7 @@ export function postgresStore(
       await inTime(database.query(`SELECT 1 FROM ${table} LIMIT 1`, []))
     },
     async close() {
-      signals.close()
+      signals?.close()
       if (isOwn && !pool.ended) await inTime(pool.end())
     },
   }

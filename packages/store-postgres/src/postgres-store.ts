@@ -73,7 +73,7 @@ export function postgresStore(
   const signals = pool.options?.max === 1 ? undefined : postgresSignals(pool, { keyOf, inTime })
 
   return {
-    ...(signals !== undefined && { signals }),
+    signals,
     async get(key) {
       const sql = `SELECT text, number FROM ${table}
         WHERE key = $1 AND (expires_at IS NULL OR expires_at > ${nowSql(2)})`
@@ -159,10 +159,13 @@ function nowSql(parameter: number): string {
 }
 
 function sweepsOf(database: Database): readonly string[] {
-  const [entries, takes, limits] = ['entries', 'takes', 'limits'].map((name) =>
-    database.table(name),
-  )
-  const [items, lists] = ['items', 'lists'].map((name) => database.table(name))
+  const [entries, takes, limits, items, lists] = [
+    'entries',
+    'takes',
+    'limits',
+    'items',
+    'lists',
+  ].map((name) => database.table(name))
   return [
     `DELETE FROM ${entries} WHERE key IN
       (SELECT key FROM ${entries} WHERE expires_at <= ${nowSql(1)} LIMIT 1000)

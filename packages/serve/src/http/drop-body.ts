@@ -17,19 +17,18 @@ export async function readRest(
   signal?: AbortSignal,
 ): Promise<boolean> {
   const end = systemClock.now() + mostMs
-  const tooSlow = new Error('the rest of the body is too slow')
   try {
     for (let bytes = 0; bytes < mostBytes; ) {
       const timeoutMs = Math.min(silenceMs, end - systemClock.now())
       // oxlint-disable-next-line no-await-in-loop
-      const step = await withinTime(next(), { timeoutMs, signal }, () => tooSlow)
+      const step = await withinTime(next(), { timeoutMs, signal }, () => undefined)
       if (step.done === true) return true
       bytes += step.value!.byteLength
     }
     return false
   } catch (error) {
-    // Else the connection has broken.
-    return error !== tooSlow && signal?.aborted !== true
+    // Too slow, or the connection has broken.
+    return error !== undefined && signal?.aborted !== true
   }
 }
 

@@ -57,7 +57,7 @@ describe.each(stores)('over %s', (_, open) => {
 
       expect(Math.min(told.delivered, told['not-delivered'])).toBeGreaterThan(seeds)
     },
-    60_000 + seeds * 2000,
+    60_000 + seeds * 5000,
   )
 
   it('those who wait hear of requests that open and close elsewhere, each once', async () => {

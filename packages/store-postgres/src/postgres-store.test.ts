@@ -31,10 +31,10 @@ const suite = storeContract({
     const url = new URL(postgresUrl)
     url.host = `127.0.0.1:${proxy.port}`
     const shared = { namespace, clock, schema }
-    const store = postgresStore(url.href, { ...shared, timeoutMs: 2500 })
+    const store = postgresStore(url.href, { ...shared, timeoutMs: 5000 })
     return {
       store,
-      settleMs: 3500,
+      settleMs: 6500,
       advance: (ms) => clock.advance(ms),
       again: () => postgresStore(pool!, shared),
       fail: (fault) => void (proxy.fault = fault),

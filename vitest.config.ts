@@ -6,15 +6,15 @@ import { defineConfig } from 'vitest/config'
 const named = process.argv.slice(2).filter((argument) => !/^(?:-|run$|watch$)/.test(argument))
 const modules = ['**/node_modules/**']
 const isLong = process.env['LAMELLA_TESTS'] === 'long'
+const isNamedLong = named.some((name) => name.includes('.long.'))
 
 /** Returns the patterns of tests in a folder: the quick ones, or those that `npm run check long` runs. */
 function testsIn(folder: string): { readonly include: string[]; readonly exclude: string[] } {
   const longTests = `${folder}/**/*.long.test.ts`
   if (isLong) return { include: [longTests, `${folder}/**/*.property.test.ts`], exclude: modules }
-  const isNamed = named.some((name) => name.includes('.long.'))
   return {
     include: [`${folder}/**/*.test.ts`],
-    exclude: isNamed ? modules : [...modules, longTests],
+    exclude: isNamedLong ? modules : [...modules, longTests],
   }
 }
 
@@ -95,9 +95,10 @@ export default defineConfig({
     chaiConfig: { truncateThreshold: 1000 },
     // One more than cores: a quarter of the time, tests wait for a server or a timer.
     maxWorkers: availableParallelism() + 1,
-    // On a machine with other work, a test takes many times as long.
-    testTimeout: 20_000,
-    hookTimeout: 40_000,
+    // For tests that hang: on a machine with other work, a test takes many times as long.
+    testTimeout: isLong || isNamedLong ? 300_000 : 60_000,
+    hookTimeout: 120_000,
+    expect: { poll: { timeout: 60_000 } },
     coverage: {
       provider: 'v8',
       include: ['packages/*/src/**/*.ts'],

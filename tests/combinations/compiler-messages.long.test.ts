@@ -78,7 +78,7 @@ function messagesOf(compiler: string): Map<number, string> {
 }
 
 describe.each(['typescript-oldest', 'typescript-api', 'typescript'])('%s', (compiler) => {
-  test('says what to write instead, and nothing about good code', { timeout: 120_000 }, () => {
+  test('says what to write instead, and nothing about good code', () => {
     const messages = messagesOf(compiler)
 
     expect([...messages.values()].filter((text) => text.includes('No overload matches'))).toEqual(

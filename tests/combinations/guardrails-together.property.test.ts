@@ -104,7 +104,7 @@ test('all comes to the same, however an answer is cut', async () => {
     ),
     { numRuns: runs(150) },
   )
-}, 60_000)
+})
 
 test.each([
   ['swordfish', 'replace'],
@@ -112,21 +112,17 @@ test.each([
   ['blub', 'replace'],
   ['anathema', 'block'],
   ['nincompoop', 'block'],
-] as const)(
-  '%s is sealed, whoever stands inside and outside',
-  async (forbidden, action) => {
-    const names = Object.keys(guardrails).filter((name) => name !== 'tokens')
-    await fc.assert(
-      fc.asyncProperty(fc.shuffledSubarray(names, { minLength: names.length }), (order) =>
-        assertSealed(() => order.map((name) => guardrails[name]!()), {
-          text: `The first. One trout and ${forbidden}, as they say. The end`,
-          forbidden,
-          action,
-          chunkings: ['char', 'word', { seed: 1, maxChars: 3 }, { seed: 2 }],
-        }),
-      ),
-      { numRuns: Math.ceil(runs(15) / 2) },
-    )
-  },
-  60_000,
-)
+] as const)('%s is sealed, whoever stands inside and outside', async (forbidden, action) => {
+  const names = Object.keys(guardrails).filter((name) => name !== 'tokens')
+  await fc.assert(
+    fc.asyncProperty(fc.shuffledSubarray(names, { minLength: names.length }), (order) =>
+      assertSealed(() => order.map((name) => guardrails[name]!()), {
+        text: `The first. One trout and ${forbidden}, as they say. The end`,
+        forbidden,
+        action,
+        chunkings: ['char', 'word', { seed: 1, maxChars: 3 }, { seed: 2 }],
+      }),
+    ),
+    { numRuns: Math.ceil(runs(15) / 2) },
+  )
+})

@@ -48,7 +48,7 @@ beforeAll(async () => {
     external: ['pg-native'],
     logLevel: 'error',
   })
-}, 30_000)
+})
 
 afterAll(() => {
   for (const child of children) child.kill('SIGKILL')
@@ -190,7 +190,6 @@ const countOf = (lines: readonly Line[], what: Line[0], tenant: string, about?: 
 describe.each(['sqlite', 'redis', 'postgres'] as const)('eight processes on %s', (store) => {
   it.skipIf(!isThere[store]).each(seeds)(
     'exceed no limit, lose nothing and do nothing twice, seed %i',
-    { timeout: 180_000 },
     async (seed) => {
       const name = `many_${store}_${seed}_${process.pid}`
       const database = await databases[store](name)

@@ -53,7 +53,7 @@ it('at most the limit passes in any window, and as much as it allows', async () 
 })
 
 describe.each(stores)('%s', (_, numRuns, make) => {
-  it('counts limits as memory does, whatever happens', { timeout: 60_000 }, async () => {
+  it('counts limits as memory does, whatever happens', async () => {
     const step = fc.record({
       afterMs: fc.nat(300),
       action: fc.constantFrom('take', 'take', 'take', 'again', 'settle', 'restrict'),
@@ -103,7 +103,7 @@ describe.each(stores)('%s', (_, numRuns, make) => {
     await fc.assert(agree, { numRuns })
   })
 
-  it('compares and sets as memory does', { timeout: 60_000 }, async () => {
+  it('compares and sets as memory does', async () => {
     const value = fc.option(fc.jsonValue({ maxDepth: 2 }), { nil: undefined, freq: 4 })
     const step = fc.tuple(value, fc.jsonValue({ maxDepth: 2 }), fc.boolean())
 

@@ -27,7 +27,7 @@ describe.skipIf(!hasChromium)('the page of a new app', () => {
         return new Response(`export * from '/reader/client.ts'`, { headers: type })
       return pathname.startsWith('/reader/') ? sources(request) : app(request)
     })
-  }, 60_000)
+  })
   afterAll(() => served.close())
 
   test.each([
@@ -55,6 +55,5 @@ describe.skipIf(!hasChromium)('the page of a new app', () => {
       expect(await page.evaluate(`${root}.scrollWidth - ${root}.clientWidth`)).toBe(0)
       expect(problems).toEqual([])
     },
-    60_000,
   )
 })

@@ -53,13 +53,13 @@ it('a new app listens for this machine alone', async () => {
   expect(await Promise.all(outside.map(({ address }) => answers(address, port)))).toEqual(
     outside.map(() => false),
   )
-}, 60_000)
+})
 
 it.each([
   ['OPENAI_API_KEY', 'openai/gpt-5-mini'],
   ['ANTHROPIC_API_KEY', 'anthropic/claude-sonnet-5-5'],
   ['GEMINI_API_KEY', 'google/gemini-3.8-flash'],
-])('with %s, a new app answers with %s', { timeout: 60_000 }, async (variable, model) => {
+])('with %s, a new app answers with %s', async (variable, model) => {
   const { line } = await started({ [variable]: 'key' })
 
   expect(line).toContain(`answers with ${model}`)

@@ -90,7 +90,7 @@ describe.each(kinds)('a new %s', (kind) => {
 
     expect(stdout).toContain('fail 0')
     expect(status).toBe(0)
-  }, 30_000)
+  })
 })
 
 it('a new app has no word of the template left, and is private', () => {

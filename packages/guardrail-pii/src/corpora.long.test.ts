@@ -59,7 +59,7 @@ function figuresOf(kind: string, rows: readonly Row[]) {
   return { precision: right / (right + wrong), recall: right / (right + missed), ...counts }
 }
 
-describe('measured on public test data', { timeout: 60_000 }, () => {
+describe('measured on public test data', () => {
   measured('pii.jsonl')('finds at least what the best of others find', () => {
     const rows = rowsOf('pii.jsonl')
     const bars: Readonly<Record<string, readonly [precision: number, recall: number]>> = {

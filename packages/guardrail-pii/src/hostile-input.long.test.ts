@@ -43,11 +43,7 @@ describe('hostile input', () => {
     Chinese: '电1',
   }
 
-  it.for(Object.entries(hostile))(
-    'the work on %s is linear',
-    { timeout: 300_000 },
-    async ([, unit]) => {
-      expect(await tooFast((text) => findPii(text, { maxScanMs: 600_000 }), [unit])).toEqual([])
-    },
-  )
+  it.for(Object.entries(hostile))('the work on %s is linear', async ([, unit]) => {
+    expect(await tooFast((text) => findPii(text, { maxScanMs: 600_000 }), [unit])).toEqual([])
+  })
 })

@@ -21,17 +21,13 @@ testGrowthOfExports(exports, {
 
 const hostile = ['a', ' ', '\n', '-', 'é', '😀', '你好', '\u0301', '<|endoftext|>', 'word ']
 
-test.each(gptEncodingNames)(
-  'the work of counting with %s is linear',
-  async (name) => {
-    const count = (await loadEncoding(name))!
+test.each(gptEncodingNames)('the work of counting with %s is linear', async (name) => {
+  const count = (await loadEncoding(name))!
 
-    expect(await tooFast(count, hostile)).toEqual([])
-    expect(await tooFast((text) => fittingChars(text, count, Infinity), hostile)).toEqual([])
-  },
-  300_000,
-)
+  expect(await tooFast(count, hostile)).toEqual([])
+  expect(await tooFast((text) => fittingChars(text, count, Infinity), hostile)).toEqual([])
+})
 
 test('the work of weighing is linear', async () => {
   expect(await tooFast((text) => fittingChars(text, tokenWeight, Infinity), hostile)).toEqual([])
-}, 60_000)
+})

@@ -33,16 +33,12 @@ test.concurrent.each([
   'elicitation-sep1034-client-defaults',
   'auth/metadata-default',
   'auth/scope-step-up',
-])(
-  'the client passes %s',
-  async (scenario) => {
-    const patience = ['--timeout', '90000']
-    const told = await conform('client', '--command', client, '--scenario', scenario, ...patience)
+])('the client passes %s', async (scenario) => {
+  const patience = ['--timeout', '90000']
+  const told = await conform('client', '--command', client, '--scenario', scenario, ...patience)
 
-    expect(told).toMatch(/Passed: (\d+)\/\1, 0 failed/)
-  },
-  100_000,
-)
+  expect(told).toMatch(/Passed: (\d+)\/\1, 0 failed/)
+})
 
 test.concurrent.each(['ping', 'tools-call-simple-text', 'dns-rebinding-protection'])(
   'an agent as a server passes %s',
@@ -60,5 +56,4 @@ test.concurrent.each(['ping', 'tools-call-simple-text', 'dns-rebinding-protectio
 
     expect(told).toMatch(/Passed: (\d+)\/\1, 0 failed/)
   },
-  100_000,
 )

@@ -146,7 +146,7 @@ test('a list that changed is read by the next run, and tools do not change under
   expect(shown()).toEqual([['mcp_first'], ['mcp_first']])
 
   // The SDK waits for more news of the same kind.
-  await vi.waitFor(async () => expect(await servers.tools()).toHaveLength(2))
+  await vi.waitFor(async () => expect(await servers.tools()).toHaveLength(2), 60_000)
   await run()
   expect(shown().at(-1)).toEqual(['mcp_first', 'mcp_second'])
   expect(client.requests[2]?.options.tools?.[0]).toBe(client.requests[0]?.options.tools?.[0])

@@ -57,7 +57,7 @@ test('filesystem: reads are allowed, a write asks, and no path leads out', async
   await servers.close()
   expect(response.text).toBe('Done.')
   expect(await readFile(write.path, 'utf8')).toBe('Bought.')
-}, 20_000)
+})
 
 test('memory: what one run stores, another reads', async () => {
   const entities = [{ name: 'Ada', entityType: 'person', observations: ['likes tea'] }]
@@ -73,7 +73,7 @@ test('memory: what one run stores, another reads', async () => {
   await servers.close()
 
   expect(read()).toContain('Ada')
-}, 20_000)
+})
 
 test('everything: images, structure, progress, questions, resources and prompts', async () => {
   const seen: RunEvent[] = []
@@ -103,7 +103,7 @@ test('everything: images, structure, progress, questions, resources and prompts'
   expect(seen.filter(({ type }) => type === 'tool-progress').length).toBeGreaterThan(0)
   expect(resource.contents.length).toBeGreaterThan(0)
   expect(prompt.length).toBeGreaterThan(0)
-}, 20_000)
+})
 
 test('all names of the reference servers fit, and none is lost', async () => {
   for (const name of ['memory', 'everything']) {
@@ -113,4 +113,4 @@ test('all names of the reference servers fit, and none is lost', async () => {
     expect(tools.length).toBeGreaterThan(5)
     expect(tools.every((tool) => /^[\w-]{1,64}$/.test(tool.name))).toBe(true)
   }
-}, 20_000)
+})

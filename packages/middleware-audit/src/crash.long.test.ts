@@ -49,7 +49,7 @@ it('a process that is killed while it writes leaves a log that verifies up to it
     expect(result.lines).toBeGreaterThan(0)
     expect(result.problem?.kind ?? 'incomplete').toBe('incomplete')
   }
-}, 60_000)
+})
 
 it('a log that was torn in the middle of a line continues in the next process', async () => {
   const text = readFileSync(path)
@@ -63,7 +63,7 @@ it('a log that was torn in the middle of a line continues in the next process', 
   const after = await verify(path)
   expect(after.ok).toBe(true)
   expect(after.lines).toBeGreaterThan(before.lines)
-}, 60_000)
+})
 
 it('the command says of a log what `verify` does', () => {
   const run = () => {
@@ -75,4 +75,4 @@ it('the command says of a log what `verify` does', () => {
   expect(run()).toEqual([0, expect.stringMatching(/^ok: \d+ lines verified/)])
   writeFileSync(path, readFileSync(path, 'utf8').replace('"seq":7,', '"seq":8,'))
   expect(run()).toEqual([1, 'line 7 was altered: its hash is not that of its content'])
-}, 60_000)
+})

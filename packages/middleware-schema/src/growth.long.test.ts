@@ -49,17 +49,13 @@ const units = [
   '\\',
 ]
 
-test.each(['', '["', '{"a":"'])(
-  'the work of mending what follows %j is linear',
-  async (before) => {
-    expect(await tooFast((text) => mendJson(before + text), units)).toEqual([])
-  },
-  60_000,
-)
+test.each(['', '["', '{"a":"'])('the work of mending what follows %j is linear', async (before) => {
+  expect(await tooFast((text) => mendJson(before + text), units)).toEqual([])
+})
 
 test('the work of finding JSON is linear', async () => {
   const hostile = ['[', '{"', '```', '```\n', '[]', '{"a":', '\\"']
 
   expect(await tooFast(findJson, hostile)).toEqual([])
   expect(await tooFast(findBroken, hostile)).toEqual([])
-}, 60_000)
+})

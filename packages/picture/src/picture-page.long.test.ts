@@ -75,7 +75,7 @@ describeInBrowser('the page of a run', () => {
     ])
     expect(problems).toEqual([])
     expect([...requests].filter((url) => !url.startsWith('file:'))).toEqual([])
-  }, 60_000)
+  })
 
   it('shows the request as the provider saw it, and what each middleware changed', async () => {
     const { page } = await openPicture(await richRun(), { hash: '#at=1.1&show=request' })
@@ -90,7 +90,7 @@ describeInBrowser('the page of a run', () => {
     expect(await body.innerText()).not.toContain('Be brief.')
     await body.getByRole('button', { name: 'again' }).click()
     expect(await body.innerText()).toContain('again passed the request on as it was.')
-  }, 60_000)
+  })
 
   it('shows what the request of a call has that the one before it had not', async () => {
     const { page } = await openPicture(await richRun(), { hash: '#at=1.4&show=request' })
@@ -103,7 +103,7 @@ describeInBrowser('the page of a run', () => {
       'tool',
     ])
     expect(await body.innerText()).toContain('1 message unchanged')
-  }, 60_000)
+  })
 
   it('shows an answer from a cache, and a run that paused with the one that continued it', async () => {
     const cached = await openPicture(await cachedRun())
@@ -115,7 +115,7 @@ describeInBrowser('the page of a run', () => {
     await paused.page.getByLabel('Run').selectOption('1')
     expect(await paused.page.locator('.why').innerText()).toContain('The model answered')
     expect(await paused.page.locator('#tree').innerText()).toContain('Tool 1: pay')
-  }, 60_000)
+  })
 
   it('takes every word of a run from the recording, in any view, after a reload', async () => {
     const { page } = await openPicture(await richRun(), { hash: '#at=1.4.2&show=result' })
@@ -126,7 +126,7 @@ describeInBrowser('the page of a run', () => {
     expect(await page.getByRole('tab', { name: 'Result' }).getAttribute('aria-selected')).toBe(
       'true',
     )
-  }, 60_000)
+  })
 
   it('zooms by buttons and by dragging over the times, and shows the whole run again', async () => {
     const { page } = await openPicture(await richRun())
@@ -144,7 +144,7 @@ describeInBrowser('the page of a run', () => {
     expect(await whole.isVisible()).toBe(true)
     await page.locator('#axis').dblclick({ position: { x: 5, y: 5 } })
     expect(await whole.isVisible()).toBe(false)
-  }, 60_000)
+  })
 
   it('copies a request as JSON', async () => {
     const { page } = await openPicture(await richRun(), { hash: '#at=1.1&show=request' })
@@ -157,7 +157,7 @@ describeInBrowser('the page of a run', () => {
     expect(await page.getByRole('button', { name: 'Copied' }).count()).toBe(1)
     const copied = JSON.parse(await page.evaluate<string>('globalThis.copied'))
     expect(copied).toMatchObject({ messages: [{ role: 'user' }, { role: 'user' }] })
-  }, 60_000)
+  })
 
   it('shows in lanes what passed, what was changed and what was discarded', async () => {
     const { page } = await openPicture(await richRun(), { hash: '#at=1.4&show=stream' })
@@ -174,7 +174,7 @@ describeInBrowser('the page of a run', () => {
     expect(await page.locator('.moment del').first().innerText()).toBe('One ')
     await page.locator('#moment').fill('0')
     expect((await page.locator('.moment pre').allInnerTexts()).join('')).not.toContain('four')
-  }, 60_000)
+  })
 
   it('shows tools, verdicts, retries, money and events', async () => {
     const { page } = await openPicture(await richRun(), { hash: '#at=1.run&show=events' })
@@ -187,7 +187,7 @@ describeInBrowser('the page of a run', () => {
     expect(await page.locator('#tree').innerText()).toContain('2 attempts')
     expect(await page.locator('#tree').innerText()).toContain('answered by itself')
     expect(await page.locator('.stats').innerText()).toMatch(/Cost\s+\$0\.0/)
-  }, 60_000)
+  })
 
   it('leads to the block of a guardrail, and shows a sub-agent under its tool call', async () => {
     const blocked = await openPicture(await blockedRun())
@@ -203,7 +203,7 @@ describeInBrowser('the page of a run', () => {
       .locator('.row.run')
       .evaluateAll((rows) => rows.map((row) => row.getAttribute('aria-level')))
     expect(levels).toEqual(['1', '4'])
-  }, 60_000)
+  })
 
   it('works by keyboard alone', async () => {
     const { page } = await openPicture(await richRun(), { hash: '#at=1.run&show=request' })
@@ -231,7 +231,7 @@ describeInBrowser('the page of a run', () => {
     expect(page.url()).toContain('at=1.4')
     await page.keyboard.press('?')
     expect(await page.locator('dialog').isVisible()).toBe(true)
-  }, 60_000)
+  })
 
   it('tells a screen reader levels, states and times', async () => {
     const { page } = await openPicture(await richRun())
@@ -242,7 +242,7 @@ describeInBrowser('the page of a run', () => {
       /row .*Model call 1.*\[expanded\].*\[level=2\].*\[selected\]|row .*Model call 1.*\[expanded\] \[level=2\]/,
     )
     expect(tree).toMatch(/gridcell ".* in all, .* of its own"/)
-  }, 60_000)
+  })
 
   it.each([
     ['desktop', {}],
@@ -250,31 +250,23 @@ describeInBrowser('the page of a run', () => {
     ['dark', { colorScheme: 'dark' as const }],
     ['forced colors', { forcedColors: 'active' as const }],
     ['twice the size', { viewport: { width: 640, height: 450 }, deviceScaleFactor: 2 }],
-  ])(
-    'has no finding of axe and no sideways scrolling: %s',
-    async (_, options) => {
-      const { page } = await openPicture(await richRun(), options)
+  ])('has no finding of axe and no sideways scrolling: %s', async (_, options) => {
+    const { page } = await openPicture(await richRun(), options)
 
-      for (const view of views) {
-        await show(page, `at=1.4&show=${view}`)
-        const root = 'document.documentElement'
-        const sideways = await page.evaluate(`${root}.scrollWidth - ${root}.clientWidth`)
-        expect([view, await findings(page), sideways]).toEqual([view, [], 0])
-      }
-    },
-    120_000,
-  )
-
-  it.each([1280, 768, 360])(
-    'fits a deep onion into %i pixels',
-    async (width) => {
-      const { page } = await openPicture(await deepRun(), { viewport: { width, height: 740 } })
-
+    for (const view of views) {
+      await show(page, `at=1.4&show=${view}`)
       const root = 'document.documentElement'
-      expect(await page.evaluate(`${root}.scrollWidth - ${root}.clientWidth`)).toBe(0)
-    },
-    60_000,
-  )
+      const sideways = await page.evaluate(`${root}.scrollWidth - ${root}.clientWidth`)
+      expect([view, await findings(page), sideways]).toEqual([view, [], 0])
+    }
+  })
+
+  it.each([1280, 768, 360])('fits a deep onion into %i pixels', async (width) => {
+    const { page } = await openPicture(await deepRun(), { viewport: { width, height: 740 } })
+
+    const root = 'document.documentElement'
+    expect(await page.evaluate(`${root}.scrollWidth - ${root}.clientWidth`)).toBe(0)
+  })
 
   it('prints the calls and the selected one, without controls', async () => {
     const { page } = await openPicture(await richRun())
@@ -284,7 +276,7 @@ describeInBrowser('the page of a run', () => {
     expect(await page.locator('.tools').isVisible()).toBe(false)
     expect(await page.locator('#tree').isVisible()).toBe(true)
     expect(await page.locator('#detail-body').isVisible()).toBe(true)
-  }, 60_000)
+  })
 
   it('shows 40 calls with 20,000 updates, and searches them', async () => {
     const recording = await longRun()
@@ -302,7 +294,7 @@ describeInBrowser('the page of a run', () => {
     await page.getByRole('tab', { name: 'Stream' }).click()
     await page.locator('.all-updates summary').click()
     expect(await page.locator('.update').count()).toBeLessThan(200)
-  }, 120_000)
+  })
 
   it('opens recordings that are empty or cut off', async () => {
     const recording = await richRun()
@@ -319,7 +311,7 @@ describeInBrowser('the page of a run', () => {
       expect(await page.locator('h1').count()).toBe(1)
       await page.close()
     }
-  }, 120_000)
+  })
 })
 
 describeInBrowser('a hostile run', () => {
@@ -343,7 +335,7 @@ describeInBrowser('a hostile run', () => {
       [],
       1,
     ])
-  }, 180_000)
+  })
 
   it('is also refused by the policy, should it become elements', async () => {
     const { page, requests } = await openPicture(await richRun())
@@ -355,7 +347,7 @@ describeInBrowser('a hostile run', () => {
     expect(hit).toBeUndefined()
     expect(refused).toBe(hostileTexts.length + 2)
     expect([...requests].filter((url) => url.startsWith('http'))).toEqual([])
-  }, 60_000)
+  })
 
   it('never ends the element that holds the data', async () => {
     const html = pictureOf(await hostileRun())

@@ -20,7 +20,7 @@ describe.skipIf(!hasChromium)('the page', () => {
   let served: ServedPage
   beforeAll(async () => {
     served = await servePage(await chatApp(standIn(20)))
-  }, 60_000)
+  })
   afterAll(() => served.close())
 
   const open: ServedPage['open'] = (options) => served.open(options)
@@ -42,7 +42,7 @@ describe.skipIf(!hasChromium)('the page', () => {
     )
     expect(await findings(page)).toEqual([])
     expect(problems).toEqual([])
-  }, 30_000)
+  })
 
   test.each(['light', 'dark'] as const)(
     'blocks, restarts, stops and answers again (%s)',
@@ -66,7 +66,6 @@ describe.skipIf(!hasChromium)('the page', () => {
       expect(axe).toEqual([])
       expect(problems).toEqual([])
     },
-    30_000,
   )
 
   test('keeps the chat, follows its run after a reload, and ends in a picture', async () => {
@@ -84,7 +83,7 @@ describe.skipIf(!hasChromium)('the page', () => {
     const picture = await page.request.get(`${served.url}picture`)
     expect(await picture.text()).toContain('support')
     expect(problems).toEqual([])
-  }, 30_000)
+  })
 
   test('reads what a user says during an answer, from any tab, and shows where', async () => {
     const { page, problems } = await open()
@@ -109,7 +108,7 @@ describe.skipIf(!hasChromium)('the page', () => {
     await page.getByRole('listitem').filter({ hasText: 'And restart' }).waitFor()
     expect(await findings(page)).toEqual([])
     expect(problems).toEqual([])
-  }, 30_000)
+  })
 
   test.each([
     'reader//etc/hostname',
@@ -162,7 +161,7 @@ describe.skipIf(!hasChromium || redis === undefined)('a page for managers', () =
     expect(axe).toEqual([])
     expect([...problems, ...manager.problems]).toEqual([])
     await Promise.all([shop!.close(), office!.close(), ...stores.map((store) => store.close())])
-  }, 60_000)
+  })
 
   test('denies, and opens by itself what comes meanwhile', async () => {
     const secret = crypto.randomUUID()
@@ -180,5 +179,5 @@ describe.skipIf(!hasChromium || redis === undefined)('a page for managers', () =
     await told.waitFor()
     expect(await told.count()).toBe(1)
     await Promise.all([shop.close(), store.close()])
-  }, 60_000)
+  })
 })

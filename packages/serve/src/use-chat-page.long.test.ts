@@ -10,7 +10,7 @@ describe.skipIf(!hasChromium)('the page with useChat', () => {
   let served: ServedPage
   beforeAll(async () => {
     served = await servePage(await useChatApp(standIn(15)))
-  }, 60_000)
+  })
   afterAll(() => served.close())
 
   test('approves in the same message, declines, and axe finds nothing', async () => {
@@ -32,7 +32,7 @@ describe.skipIf(!hasChromium)('the page with useChat', () => {
     ])
     expect(axe).toEqual([])
     expect(problems).toEqual([])
-  }, 30_000)
+  })
 
   test('blocks, restarts, stops and answers again', async () => {
     const { page, problems } = await served.open()
@@ -54,7 +54,7 @@ describe.skipIf(!hasChromium)('the page with useChat', () => {
     expect(stopped!.length).toBeLessThan(800)
     expect((await page.getByRole('listitem').last().textContent())!.length).toBeGreaterThan(850)
     expect(problems).toEqual([])
-  }, 30_000)
+  })
 
   test('keeps the chat, and follows its run after a reload', async () => {
     const { page, problems } = await served.open()
@@ -69,7 +69,7 @@ describe.skipIf(!hasChromium)('the page with useChat', () => {
       `Support: ${'A long answer takes its time, word by word. '.repeat(20)}`,
     ])
     expect(problems).toEqual([])
-  }, 30_000)
+  })
 })
 
 describe.skipIf(!hasChromium)('a message during an answer', () => {
@@ -78,56 +78,52 @@ describe.skipIf(!hasChromium)('a message during an answer', () => {
     [6, 'queue'],
     [7, 'steer'],
     [7, 'queue'],
-  ] as const)(
-    'is read by the run that answers: AI SDK %i, %s',
-    async (protocol, onBusy) => {
-      const work = heldTool()
-      const client = scriptedClient([
-        ['I look. ', callFunction('work', {}, 'c1')],
-        ...(onBusy === 'queue' ? ['Found. '] : []),
-        ['I hurry. ', callFunction('refund', { order: 'A-7', euros: 5 }, 'c2')],
-        'Paid.',
-        'Bye.',
-      ])
-      const served = await servePage(await useChatApp(client, { protocol, onBusy, tools: [work] }))
-      try {
-        const { page, problems } = await served.open()
-        const items = () => page.getByRole('listitem').allTextContents()
-        await send(page, 'Where is it?')
-        await work.begun
-        await send(page, 'Hurry, and refund it.')
-        await page.getByText('You: Hurry, and refund it.').waitFor()
-        work.finish()
-        await settled(page, 'Waits for an approval')
-        await page.getByRole('button', { name: 'Approve' }).click()
-        await settled(page, 'Answered')
+  ] as const)('is read by the run that answers: AI SDK %i, %s', async (protocol, onBusy) => {
+    const work = heldTool()
+    const client = scriptedClient([
+      ['I look. ', callFunction('work', {}, 'c1')],
+      ...(onBusy === 'queue' ? ['Found. '] : []),
+      ['I hurry. ', callFunction('refund', { order: 'A-7', euros: 5 }, 'c2')],
+      'Paid.',
+      'Bye.',
+    ])
+    const served = await servePage(await useChatApp(client, { protocol, onBusy, tools: [work] }))
+    try {
+      const { page, problems } = await served.open()
+      const items = () => page.getByRole('listitem').allTextContents()
+      await send(page, 'Where is it?')
+      await work.begun
+      await send(page, 'Hurry, and refund it.')
+      await page.getByText('You: Hurry, and refund it.').waitFor()
+      work.finish()
+      await settled(page, 'Waits for an approval')
+      await page.getByRole('button', { name: 'Approve' }).click()
+      await settled(page, 'Answered')
 
-        const answer = `Support: I look. ${onBusy === 'queue' ? 'Found. ' : ''}I hurry. Paid.`
-        const hurry = 'You: Hurry, and refund it.'
-        // The page of version 6 gets an answer when it is complete, so its place is behind.
-        const shown = protocol === 6 ? [hurry, answer] : [answer, hurry]
-        expect(await items()).toEqual(['You: Where is it?', ...shown])
-        expect(JSON.stringify(client.requests.at(-1)!.messages)).toContain('were paid back')
-        await send(page, 'Thanks')
-        await page.getByText('Support: Bye.').waitFor()
-        await page.reload()
-        await page.getByText('Support: Bye.').waitFor()
-        const [before, after] = answer.split(/(?<=: .*)(?=I hurry)/)
-        expect(await items()).toEqual([
-          'You: Where is it?',
-          before,
-          hurry,
-          `Support: ${after}`,
-          'You: Thanks',
-          'Support: Bye.',
-        ])
-        expect(problems).toEqual([])
-      } finally {
-        await served.close()
-      }
-    },
-    60_000,
-  )
+      const answer = `Support: I look. ${onBusy === 'queue' ? 'Found. ' : ''}I hurry. Paid.`
+      const hurry = 'You: Hurry, and refund it.'
+      // The page of version 6 gets an answer when it is complete, so its place is behind.
+      const shown = protocol === 6 ? [hurry, answer] : [answer, hurry]
+      expect(await items()).toEqual(['You: Where is it?', ...shown])
+      expect(JSON.stringify(client.requests.at(-1)!.messages)).toContain('were paid back')
+      await send(page, 'Thanks')
+      await page.getByText('Support: Bye.').waitFor()
+      await page.reload()
+      await page.getByText('Support: Bye.').waitFor()
+      const [before, after] = answer.split(/(?<=: .*)(?=I hurry)/)
+      expect(await items()).toEqual([
+        'You: Where is it?',
+        before,
+        hurry,
+        `Support: ${after}`,
+        'You: Thanks',
+        'Support: Bye.',
+      ])
+      expect(problems).toEqual([])
+    } finally {
+      await served.close()
+    }
+  })
 })
 
 /** A tool that works until `finish()`. */

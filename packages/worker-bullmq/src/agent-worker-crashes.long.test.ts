@@ -123,7 +123,7 @@ describeWithRedis('workers that die', () => {
     await graves.close()
     await queue.close()
     await cleanUp(redis, name)
-  }, 180_000)
+  })
 
   it('what a stuck worker held is taken over, and the stuck one cannot spoil it', async () => {
     const name = createId('stuck')
@@ -145,7 +145,7 @@ describeWithRedis('workers that die', () => {
     expect(Math.max(...deliveries)).toBeGreaterThan(1)
     await queue.close()
     await cleanUp(redis, name)
-  }, 60_000)
+  })
 })
 
 /** By polling: a thousand subscribers would be a thousand connections. */

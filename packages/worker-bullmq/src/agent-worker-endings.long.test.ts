@@ -326,7 +326,7 @@ describe.skipIf(!(await hasServer()))('a Redis that goes away', () => {
     )
     expect(errors[0]).toMatchObject({ error: { code: 'store_failed' }, runId })
     await rm(folder, { recursive: true, force: true })
-  }, 20_000)
+  })
 
   it('loses no run when it comes back: commands wait for it', async () => {
     const { queue, worker, runId, ran, start, folder } = await goingAway()
@@ -341,7 +341,7 @@ describe.skipIf(!(await hasServer()))('a Redis that goes away', () => {
     await queue.close()
     server.kill('SIGKILL')
     await rm(folder, { recursive: true, force: true })
-  }, 20_000)
+  })
 })
 
 async function hasServer(): Promise<boolean> {

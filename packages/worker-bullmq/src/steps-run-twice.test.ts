@@ -205,7 +205,7 @@ describeWithRedis('the control channel', () => {
 
       await redis.publish(channel, text)
       redis.disconnect()
-      await vi.waitFor(() => expect(reported).not.toEqual([]))
+      await vi.waitFor(() => expect(reported).not.toEqual([]), 60_000)
 
       expect(reported).toMatchObject([{ code: 'control_invalid' }])
       expect(String(reported[0])).not.toContain('loudly')

@@ -216,7 +216,7 @@ describe.each(modes)(
         }),
         { numRuns: runs(40) },
       )
-    }, 60_000)
+    })
   },
 )
 

@@ -31,7 +31,7 @@ describeWithPostgres('dbos', () => {
     DBOS.setConfig({ name: 'lamella-test', systemDatabaseUrl: url, logLevel: 'error' })
     await DBOS.launch()
     await DBOS.shutdown()
-  }, 60_000)
+  })
 
   afterAll(async () => {
     await inServer(`DROP DATABASE IF EXISTS ${database} WITH (FORCE)`)
@@ -60,7 +60,7 @@ describeWithPostgres('dbos', () => {
     expect(same).toBe('Done.')
     await expect(other).rejects.toThrow(/durable: .* the agent has changed since/)
     await DBOS.shutdown()
-  }, 60_000)
+  })
 
   /** An engine whose workflows have these names. */
   function engineOf(client: DBOSClient, name: string): TestedEngine {

@@ -90,7 +90,7 @@ describe('restate', () => {
     expect(refusals[0]).toMatch(/\(570\) Found a mismatch/)
     expect(refusals[0]).toContain('tool note call_1 != model 1')
     expect(kept).toBe('Done.')
-  }, 60_000)
+  })
 
   it('a run that fails ends its invocation if the handler says that this is the end', async () => {
     let passes = 0
@@ -124,7 +124,7 @@ describe('restate', () => {
     await expect(server.output(invocationId)).rejects.toThrow('no such model')
     expect(passes).toBe(1)
     worker.close()
-  }, 60_000)
+  })
 
   const engine = (): TestedEngine => ({
     program: join(import.meta.dirname, 'restate-process.test-helper.ts'),

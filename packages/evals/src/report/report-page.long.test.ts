@@ -106,18 +106,12 @@ async function axe(of: Page | Frame): Promise<string[]> {
 }
 
 describe.skipIf(executablePath === undefined)('the page of a report', () => {
-  it.each(['light', 'dark'] as const)(
-    'has nothing that axe finds, in %s',
-    async (scheme) => {
-      const { page } = await openReport(scheme)
-      await page.evaluate(
-        "for (const each of document.querySelectorAll('details')) each.open = true",
-      )
+  it.each(['light', 'dark'] as const)('has nothing that axe finds, in %s', async (scheme) => {
+    const { page } = await openReport(scheme)
+    await page.evaluate("for (const each of document.querySelectorAll('details')) each.open = true")
 
-      expect(await axe(page)).toEqual([])
-    },
-    60_000,
-  )
+    expect(await axe(page)).toEqual([])
+  })
 
   it('compares the cases that changed, and shows the picture of the run that failed', async () => {
     const { page, problems, requests } = await openReport('light')
@@ -139,5 +133,5 @@ describe.skipIf(executablePath === undefined)('the page of a report', () => {
     expect(await page.evaluate('window.hit')).toBeUndefined()
     expect(await page.frames()[1]?.evaluate('window.hit')).toBeUndefined()
     expect([problems, requests]).toEqual([[], []])
-  }, 60_000)
+  })
 })

@@ -51,19 +51,15 @@ test('finds most of its own lines, and spares all that are harmless', () => {
 const measured = existsSync(shared) ? test : test.skip
 if (!existsSync(shared)) console.warn(`guardrail-injection: not measured, there is no ${shared}`)
 
-measured(
-  'finds what the public lists hold, and rarely errs',
-  () => {
-    const rate = ratesOf(shared, 0.7)
-    const ofFamily = (family: RegExp) =>
-      rate(({ label, family: name }) => label === 'benign' && family.test(name))
+measured('finds what the public lists hold, and rarely errs', () => {
+  const rate = ratesOf(shared, 0.7)
+  const ofFamily = (family: RegExp) =>
+    rate(({ label, family: name }) => label === 'benign' && family.test(name))
 
-    expect(rate(({ tier, label }) => label === 'positive' && tier === 'A')).toBeGreaterThan(0.7)
-    expect(rate(({ tier, label }) => label === 'positive' && tier === 'B')).toBeGreaterThan(0.75)
-    expect(rate(({ label }) => label === 'benign')).toBeLessThan(0.01)
-    expect(ofFamily(/^notinject/)).toBeLessThan(0.03)
-    expect(ofFamily(/^roleplay-prompts/)).toBeLessThan(0.02)
-    expect(ofFamily(/^prose/)).toBeLessThan(0.02)
-  },
-  30_000,
-)
+  expect(rate(({ tier, label }) => label === 'positive' && tier === 'A')).toBeGreaterThan(0.7)
+  expect(rate(({ tier, label }) => label === 'positive' && tier === 'B')).toBeGreaterThan(0.75)
+  expect(rate(({ label }) => label === 'benign')).toBeLessThan(0.01)
+  expect(ofFamily(/^notinject/)).toBeLessThan(0.03)
+  expect(ofFamily(/^roleplay-prompts/)).toBeLessThan(0.02)
+  expect(ofFamily(/^prose/)).toBeLessThan(0.02)
+})

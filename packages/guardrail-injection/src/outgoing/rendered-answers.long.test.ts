@@ -71,7 +71,6 @@ test.each(Object.keys(renderers))(
     expect(before.length).toBeGreaterThan(500)
     expect(after).toEqual([])
   },
-  60_000,
 )
 
 const require = createRequire(import.meta.url)
@@ -147,5 +146,4 @@ test.skipIf(chromium === undefined)(
     expect(await hostsAskedFor(answers.slice(0, 100).flatMap(shown))).toEqual(['evil.example'])
     expect(await hostsAskedFor(answers.map(cleaned).flatMap(shown))).toEqual([])
   },
-  120_000,
 )

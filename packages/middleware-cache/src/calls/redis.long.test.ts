@@ -99,7 +99,7 @@ describeWithRedis('on Redis', { concurrent: true }, () => {
     expect(texts).toHaveLength(1000)
     expect(new Set(texts).size).toBe(1)
     expect(processes.flatMap(({ told }) => told).filter(({ model }) => model).length).toBe(1)
-  }, 30_000)
+  })
 
   test('when the process that makes the call is killed, another makes it', async () => {
     const namespace = newNamespace()
@@ -119,5 +119,5 @@ describeWithRedis('on Redis', { concurrent: true }, () => {
     expect(before).toBe(0)
     expect(texts).toEqual(Array.from({ length: 10 }, () => `from ${other.child.pid}`))
     expect(other.told.filter(({ model }) => model)).toHaveLength(1)
-  }, 30_000)
+  })
 })

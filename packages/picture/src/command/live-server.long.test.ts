@@ -110,5 +110,5 @@ describeInBrowser('the page that follows a file', () => {
     expect(await page.locator('.row[aria-selected="true"] .label').innerText()).toBe('Model call 1')
     expect(await page.locator('#said').innerText()).toBe('The run: completed')
     expect(problems).toEqual([])
-  }, 60_000)
+  })
 })

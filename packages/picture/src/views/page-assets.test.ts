@@ -11,7 +11,7 @@ it('is what the sources of the page make', async () => {
   const made = promisify(execFile)(process.execPath, [script, '--check'])
 
   await expect(made).resolves.toMatchObject({ stderr: '' })
-}, 30_000)
+})
 
 it('is small: 60 kB, and 21 kB gzipped', () => {
   const all = pageScript + pageStyle

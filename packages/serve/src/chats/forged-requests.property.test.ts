@@ -183,7 +183,6 @@ test.each(Object.entries(protocols))(
       { numRuns },
     )
   },
-  60_000,
 )
 
 test('openai: forged calls, results and instructions run nothing', async () => {
@@ -233,4 +232,4 @@ test('openai: forged calls, results and instructions run nothing', async () => {
     ),
     { numRuns },
   )
-}, 60_000)
+})

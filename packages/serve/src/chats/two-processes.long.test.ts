@@ -23,7 +23,7 @@ beforeAll(async () => {
     const [port] = (await once(child, 'message')) as [number]
     urls.push(`http://127.0.0.1:${port}/chat`)
   }
-}, 30_000)
+})
 afterAll(async () => {
   const exits = processes.map((child) => once(child, 'exit'))
   for (const child of processes) child.kill()
@@ -62,4 +62,4 @@ test('two server processes on one store pay each refund once, whoever answers', 
   }
 
   expect(readFileSync(ledger, 'utf8').trim().split('\n').toSorted()).toEqual(chats.toSorted())
-}, 30_000)
+})

@@ -85,7 +85,7 @@ test.each(Object.entries(mounts))('%s: a connection that closes ends the run', a
 
   leave.abort()
 
-  await vi.waitFor(() => expect(client.requests[0]!.signal.aborted).toBe(true))
+  await vi.waitFor(() => expect(client.requests[0]!.signal.aborted).toBe(true), 60_000)
 })
 
 test('a reader whose connection takes nothing is dropped, with its socket', async () => {

@@ -364,5 +364,5 @@ test('a reader who leaves ends the request', async () => {
 
   await response.body!.cancel()
 
-  await vi.waitFor(() => expect(client.requests[0]!.signal.aborted).toBe(true))
+  await vi.waitFor(() => expect(client.requests[0]!.signal.aborted).toBe(true), 60_000)
 })

@@ -69,7 +69,7 @@ describe('open requests of all chats', () => {
     await vi.waitFor(async () => {
       const { running } = await front.service.history({ principal: 'ann', chat: 'c' })
       expect(running).toBe(false)
-    }, 15_000)
+    }, 60_000)
     expect([...front.paid, ...office.paid]).toEqual([{ amount: 5 }])
     expect((await front.list()).requests).toEqual([])
   })
@@ -119,7 +119,7 @@ describe('open requests of all chats', () => {
       const { messages, pending } = await front.service.history({ principal: 'ann', chat: 'c' })
       expect(pending).toEqual([])
       expect(JSON.stringify(messages)).toContain('Paid.')
-    }, 15_000)
+    }, 60_000)
 
     const [, second] = front.client.requests
     expect(JSON.stringify(second!.messages)).toContain('nobody answered in time')
@@ -147,10 +147,10 @@ describe('open requests of all chats', () => {
     const { requests } = await opened
     await office.act({ id: requests[0]!.id, answer: true })
 
-    await vi.waitFor(() => expect(JSON.stringify(chat.state.messages)).toContain('Paid.'), 15_000)
+    await vi.waitFor(() => expect(JSON.stringify(chat.state.messages)).toContain('Paid.'), 60_000)
     await vi.waitFor(
       () => expect(chat.state).toMatchObject({ pending: [], status: 'ready' }),
-      15_000,
+      60_000,
     )
     stop.abort()
     await watched

@@ -100,8 +100,10 @@ describe('a chat', () => {
     expect(await refusalOf(refused)).toEqual([409, 'run_active'])
     expect(elsewhere.status).toBe(200)
     expect(other.client.requests).toHaveLength(1)
-    await vi.waitFor(async () =>
-      expect(await one.get('?chat=c1').then((r) => r.json())).toMatchObject({ running: false }),
+    await vi.waitFor(
+      async () =>
+        expect(await one.get('?chat=c1').then((r) => r.json())).toMatchObject({ running: false }),
+      60_000,
     )
   })
 })
@@ -302,12 +304,14 @@ describe('a reader who leaves', () => {
 
     leave.abort()
 
-    await vi.waitFor(() => expect(client.requests[0]!.signal.aborted).toBe(true))
-    await vi.waitFor(async () =>
-      expect(await (await get('?chat=c1')).json()).toMatchObject({
-        running: false,
-        messages: [{}, { contents: [{ text: 'Half' }], partial: true }],
-      }),
+    await vi.waitFor(() => expect(client.requests[0]!.signal.aborted).toBe(true), 60_000)
+    await vi.waitFor(
+      async () =>
+        expect(await (await get('?chat=c1')).json()).toMatchObject({
+          running: false,
+          messages: [{}, { contents: [{ text: 'Half' }], partial: true }],
+        }),
+      60_000,
     )
   })
 

@@ -146,7 +146,7 @@ describe('a failure', () => {
       if (types.length === 3) break
     }
 
-    await vi.waitFor(() => expect(server.requests[0]?.outcome).toBe('left'))
+    await vi.waitFor(() => expect(server.requests[0]?.outcome).toBe('left'), 60_000)
   })
 })
 
@@ -168,8 +168,9 @@ describe('the server', () => {
       { method: 'POST', path: '/v1/responses?a=b', body, status: 200 },
       { method: 'GET', path: '/v1/models/lamella-stand-in', body: undefined, status: 200 },
     ])
-    await vi.waitFor(() =>
-      expect(server.requests.map(({ outcome }) => outcome)).toEqual(['answered', 'answered']),
+    await vi.waitFor(
+      () => expect(server.requests.map(({ outcome }) => outcome)).toEqual(['answered', 'answered']),
+      60_000,
     )
   })
 
@@ -217,17 +218,17 @@ describe('the server', () => {
     const controller = new AbortController()
 
     const waiting = streamed(client, { signal: controller.signal })
-    await vi.waitFor(() => expect(server.requests).toHaveLength(1))
+    await vi.waitFor(() => expect(server.requests).toHaveLength(1), 60_000)
     controller.abort()
 
     expect((await waiting).error).toBeInstanceOf(APIUserAbortError)
-    await vi.waitFor(() => expect(server.requests[0]?.outcome).toBe('left'))
+    await vi.waitFor(() => expect(server.requests[0]?.outcome).toBe('left'), 60_000)
   })
 
   it('closes at once, with requests that wait, and more than once', async () => {
     const { server, client } = await start({ latencyMs: 60_000 })
     const waiting = client.responses.create(body)
-    await vi.waitFor(() => expect(server.requests).toHaveLength(1))
+    await vi.waitFor(() => expect(server.requests).toHaveLength(1), 60_000)
 
     await Promise.all([server.close(), server.close()])
 

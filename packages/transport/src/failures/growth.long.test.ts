@@ -8,4 +8,4 @@ test('the work of cleaning an error grows with the conversation', async () => {
     providerWords(error, { keys: () => [], texts: () => [conversation] })
 
   expect(await tooFast(clean, ['17 ', 'a', ' '])).toEqual([])
-}, 60_000)
+})

@@ -152,12 +152,11 @@ async function runProcesses(
     await expect
       .poll(() => linesOf(orders.ledger).length >= at || running.size === 0, {
         interval: 5,
-        timeout: 60_000,
       })
       .toBe(true)
     await act()
   }
-  await expect.poll(() => running.size, { interval: 20, timeout: 60_000 }).toBe(0)
+  await expect.poll(() => running.size, { interval: 20 }).toBe(0)
   expect(failures).toEqual([])
   return linesOf(orders.ledger)
 }

@@ -2,7 +2,7 @@ import { McpServer } from '@modelcontextprotocol/server'
 import { toolPolicy } from '@lamella/guardrail-tools'
 import { callFunction, scriptedClient } from '@lamella/testing'
 import { build } from 'esbuild'
-import { expect, test, vi } from 'vitest'
+import { expect, test } from 'vitest'
 import { z } from 'zod'
 import type { RunEvent } from '@lamella/core'
 import { Agent } from '@lamella/core'
@@ -146,7 +146,7 @@ test('a list that changed is read by the next run, and tools do not change under
   expect(shown()).toEqual([['mcp_first'], ['mcp_first']])
 
   // The SDK waits for more news of the same kind.
-  await vi.waitFor(async () => expect(await servers.tools()).toHaveLength(2), 60_000)
+  await expect.poll(() => servers.tools()).toHaveLength(2)
   await run()
   expect(shown().at(-1)).toEqual(['mcp_first', 'mcp_second'])
   expect(client.requests[2]?.options.tools?.[0]).toBe(client.requests[0]?.options.tools?.[0])

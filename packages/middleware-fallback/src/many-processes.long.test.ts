@@ -33,7 +33,7 @@ type Counts = Readonly<Partial<Record<Told, number>>>
 async function whatFollows(send: () => void, isAll: (counts: Counts) => boolean): Promise<Counts> {
   told.length = 0
   send()
-  await expect.poll(() => isAll(counted()), { timeout: 60_000, interval: 10 }).toBe(true)
+  await expect.poll(() => isAll(counted()), { interval: 10 }).toBe(true)
   return counted()
 }
 

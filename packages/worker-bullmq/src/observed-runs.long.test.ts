@@ -110,7 +110,7 @@ describeWithRedis('a run that goes from one worker process to another', () => {
   it('by the death of its process leaves a log that holds, and is linked to what was cut off', async () => {
     const { name, queue, runId, paths, allow, clean } = await setUp()
     const one = await startWorker(name, paths[0], 'hangs')
-    await expect.poll(() => one.told, { timeout: 60_000 }).toContain('digging')
+    await expect.poll(() => one.told).toContain('digging')
     await one.end('kill')
     const two = await startWorker(name, paths[1])
     await allow()

@@ -205,7 +205,7 @@ describeWithRedis('the control channel', () => {
 
       await redis.publish(channel, text)
       redis.disconnect()
-      await vi.waitFor(() => expect(reported).not.toEqual([]), 60_000)
+      await expect.poll(() => reported).not.toEqual([])
 
       expect(reported).toMatchObject([{ code: 'control_invalid' }])
       expect(String(reported[0])).not.toContain('loudly')

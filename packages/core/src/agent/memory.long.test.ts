@@ -45,7 +45,6 @@ process.stdout.write(
 )
 `
 
-// It starts a process, which a busy machine makes wait.
 it('a long stream keeps its text and nothing else', () => {
   const { stdout, stderr } = spawnSync(
     process.execPath,

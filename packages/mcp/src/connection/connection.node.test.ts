@@ -86,7 +86,7 @@ test('a server of the revision of 2026 tells that its tools changed', async () =
   names.push('reply')
   handler.notify.toolsChanged()
 
-  await vi.waitFor(async () => expect(await shown()).toEqual(['mcp_echo', 'mcp_reply']), 5000)
+  await expect.poll(shown).toEqual(['mcp_echo', 'mcp_reply'])
 })
 
 test('headers go with every request, and a function makes them anew', async () => {

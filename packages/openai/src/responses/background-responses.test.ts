@@ -2,7 +2,7 @@ import type { ChatOptions, ChatResponseUpdate } from '@lamella/core'
 import { foldUpdates, textOf } from '@lamella/core'
 import { clientRequest, collect, failureOf } from '@lamella/testing'
 import { answer, RawServer } from '@lamella/testing/raw-server'
-import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { responsesRecording } from '../../fixtures/responses-recording.ts'
 import { OpenAIChatClient as FetchClient } from '../fetch/openai-chat-client.ts'
 import type { BackgroundOptions } from '../index.ts'
@@ -31,8 +31,7 @@ const pending = { ...whole, status: 'in_progress', output: [], usage: null }
 const inBackground = (background: boolean | BackgroundOptions, more: ChatOptions = {}) =>
   ({ ...more, providerOptions: { openai: { background } } }) satisfies ChatOptions
 const sent = () => server.received.map(({ method, path }) => `${method} ${path}`)
-const cancelled = () =>
-  vi.waitFor(() => expect(sent().at(-1)).toBe('POST /v1/responses/resp_1/cancel'), 4000)
+const cancelled = () => expect.poll(() => sent().at(-1)).toBe('POST /v1/responses/resp_1/cancel')
 /** Requests once a cancellation would have come. */
 const settled = async () => {
   await new Promise((resolve) => void setTimeout(resolve, 50))
@@ -124,7 +123,7 @@ describe.each([
     const failure = failureOf(
       open().respond(clientRequest('Hi', options, { signal: controller.signal })),
     )
-    await vi.waitFor(() => expect(server.received).toHaveLength(1), 4000)
+    await expect.poll(() => server.received).toHaveLength(1)
     await new Promise((resolve) => void setTimeout(resolve, 20))
 
     controller.abort('enough')
@@ -180,7 +179,7 @@ describe.each([
 
     for await (const _ of open().stream(clientRequest('Hi', inBackground({ wait })))) break
 
-    await vi.waitFor(() => expect(sent()).toEqual(requests), 4000)
+    await expect.poll(() => sent()).toEqual(requests)
     expect(await settled()).toEqual(requests)
   })
 
@@ -195,7 +194,7 @@ describe.each([
     const options = inBackground(true)
     const stream = open().stream(clientRequest('Hi', options, { signal: controller.signal }))
     const failure = failureOf(stream)
-    await vi.waitFor(() => expect(server.received).toHaveLength(1), 4000)
+    await expect.poll(() => server.received).toHaveLength(1)
     await new Promise((resolve) => void setTimeout(resolve, 20))
 
     controller.abort('enough')

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import express from 'express'
 import fastify from 'fastify'
 import { Hono } from 'hono'
-import { afterEach, expect, test, vi } from 'vitest'
+import { afterEach, expect, test } from 'vitest'
 import { served } from '../sse/served.test-helper.ts'
 import type { Handler } from '../chats/guarded-handler.ts'
 import { toNode } from './to-node.ts'
@@ -85,7 +85,7 @@ test.each(Object.entries(mounts))('%s: a connection that closes ends the run', a
 
   leave.abort()
 
-  await vi.waitFor(() => expect(client.requests[0]!.signal.aborted).toBe(true), 60_000)
+  await expect.poll(() => client.requests[0]!.signal.aborted).toBe(true)
 })
 
 test('a reader whose connection takes nothing is dropped, with its socket', async () => {
@@ -104,10 +104,10 @@ test('a reader whose connection takes nothing is dropped, with its socket', asyn
   // Its body is never read.
   await new Promise((resolve) => asked.on('response', resolve))
 
-  await vi.waitFor(() => expect(client.requests[0]!.signal.aborted).toBe(true), 5000)
+  await expect.poll(() => client.requests[0]!.signal.aborted).toBe(true)
   const open = () =>
     new Promise<number>((resolve) => server.getConnections((_, count) => resolve(count)))
-  await vi.waitFor(async () => expect(await open()).toBe(0), 5000)
+  await expect.poll(open).toBe(0)
 })
 
 test('a handler that throws is a 500 without words, and cookies stay apart', async () => {

@@ -13,7 +13,7 @@ import * as fc from 'fast-check'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import OpenAI from 'openai'
-import { describe, expect, it, test, vi } from 'vitest'
+import { describe, expect, it, test } from 'vitest'
 import { agentOf, endOf, randomRun, secret } from '../chats/random-run.test-helper.ts'
 import type { Handler } from '../chats/guarded-handler.ts'
 import { toNode } from '../node/to-node.ts'
@@ -364,5 +364,5 @@ test('a reader who leaves ends the request', async () => {
 
   await response.body!.cancel()
 
-  await vi.waitFor(() => expect(client.requests[0]!.signal.aborted).toBe(true), 60_000)
+  await expect.poll(() => client.requests[0]!.signal.aborted).toBe(true)
 })

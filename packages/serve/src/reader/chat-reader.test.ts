@@ -148,9 +148,9 @@ test('a message to a run shows where the run took it in', async () => {
   const chat = read(served(script, { onBusy: 'steer', headersAfterMs: 0 }, { tools: [work] }))
 
   const first = chat.send('Flights?')
-  await vi.waitFor(() => expect(chat.state.messages.at(-1)!.contents).not.toEqual([]), 60_000)
+  await expect.poll(() => chat.state.messages.at(-1)!.contents).not.toEqual([])
   const joined = chat.send('Only direct.')
-  await vi.waitFor(() => expect(chat.state.waiting).toHaveLength(1), 60_000)
+  await expect.poll(() => chat.state.waiting).toHaveLength(1)
   free()
 
   expect([await joined, await first]).toEqual([true, true])

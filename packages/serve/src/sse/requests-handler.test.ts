@@ -147,11 +147,8 @@ describe('open requests of all chats', () => {
     const { requests } = await opened
     await office.act({ id: requests[0]!.id, answer: true })
 
-    await vi.waitFor(() => expect(JSON.stringify(chat.state.messages)).toContain('Paid.'), 60_000)
-    await vi.waitFor(
-      () => expect(chat.state).toMatchObject({ pending: [], status: 'ready' }),
-      60_000,
-    )
+    await expect.poll(() => JSON.stringify(chat.state.messages)).toContain('Paid.')
+    await expect.poll(() => chat.state).toMatchObject({ pending: [], status: 'ready' })
     stop.abort()
     await watched
   })

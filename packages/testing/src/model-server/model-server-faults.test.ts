@@ -4,7 +4,7 @@ import OpenAI, {
   APIUserAbortError,
   AuthenticationError,
 } from 'openai'
-import { afterEach, describe, expect, it, vi } from 'vitest'
+import { afterEach, describe, expect, it } from 'vitest'
 import type { ModelServer, ModelServerFailure, ModelServerOptions } from '../model-server.ts'
 import { startModelServer } from '../model-server.ts'
 
@@ -146,7 +146,7 @@ describe('a failure', () => {
       if (types.length === 3) break
     }
 
-    await vi.waitFor(() => expect(server.requests[0]?.outcome).toBe('left'), 60_000)
+    await expect.poll(() => server.requests[0]?.outcome).toBe('left')
   })
 })
 
@@ -168,10 +168,9 @@ describe('the server', () => {
       { method: 'POST', path: '/v1/responses?a=b', body, status: 200 },
       { method: 'GET', path: '/v1/models/lamella-stand-in', body: undefined, status: 200 },
     ])
-    await vi.waitFor(
-      () => expect(server.requests.map(({ outcome }) => outcome)).toEqual(['answered', 'answered']),
-      60_000,
-    )
+    await expect
+      .poll(() => server.requests.map(({ outcome }) => outcome))
+      .toEqual(['answered', 'answered'])
   })
 
   it('wants the key that it was given, as bearer or as Azure sends it', async () => {
@@ -218,17 +217,17 @@ describe('the server', () => {
     const controller = new AbortController()
 
     const waiting = streamed(client, { signal: controller.signal })
-    await vi.waitFor(() => expect(server.requests).toHaveLength(1), 60_000)
+    await expect.poll(() => server.requests).toHaveLength(1)
     controller.abort()
 
     expect((await waiting).error).toBeInstanceOf(APIUserAbortError)
-    await vi.waitFor(() => expect(server.requests[0]?.outcome).toBe('left'), 60_000)
+    await expect.poll(() => server.requests[0]?.outcome).toBe('left')
   })
 
   it('closes at once, with requests that wait, and more than once', async () => {
     const { server, client } = await start({ latencyMs: 60_000 })
     const waiting = client.responses.create(body)
-    await vi.waitFor(() => expect(server.requests).toHaveLength(1), 60_000)
+    await expect.poll(() => server.requests).toHaveLength(1)
 
     await Promise.all([server.close(), server.close()])
 

@@ -316,7 +316,7 @@ test('the connection of a whole answer is read to its end, to be used again', as
 
   await read(guarded(answer))
 
-  await vi.waitFor(() => expect(answer.isRead()).toBe(true), 60_000)
+  await expect.poll(() => answer.isRead()).toBe(true)
 })
 
 test('a loop that is left closes the body, also one that opens later', async () => {
@@ -334,10 +334,7 @@ test('a loop that is left closes the body, also one that opens later', async () 
   open!(late.response)
 
   expect(await pull).toEqual({ done: true, value: undefined })
-  await vi.waitFor(
-    () => expect([left.isCancelled(), late.isCancelled()]).toEqual([true, true]),
-    60_000,
-  )
+  await expect.poll(() => [left.isCancelled(), late.isCancelled()]).toEqual([true, true])
 })
 
 test('a signal is not left with a listener, whichever way a stream ends', async () => {

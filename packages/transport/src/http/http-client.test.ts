@@ -168,7 +168,7 @@ describe('retries', () => {
     const controller = new AbortController()
 
     const reason = reasonOf(post({ signal: controller.signal }))
-    await vi.waitFor(() => expect(seen).toHaveLength(1), 60_000)
+    await expect.poll(() => seen).toHaveLength(1)
     controller.abort('enough')
 
     expect(await reason).toBe('enough')
@@ -216,7 +216,7 @@ test('an abort ends an attempt with its reason, also where fetch ignores its sig
   const controller = new AbortController()
 
   const reason = reasonOf(post({ signal: controller.signal }))
-  await vi.waitFor(() => expect(seen).toHaveLength(1), 60_000)
+  await expect.poll(() => seen).toHaveLength(1)
   controller.abort('enough')
 
   expect(await reason).toBe('enough')

@@ -26,6 +26,7 @@ export class ActiveRun {
   readonly claimed: ClaimedRun
   readonly #store: RunStore
   readonly #owner: string
+  readonly #lockMs: number
   readonly #control = new RunControl()
   readonly #writer: UpdateWriter
   readonly #runId: string
@@ -40,8 +41,9 @@ export class ActiveRun {
     jobId: string,
     owner: string,
     claimed: ClaimedRun,
-    { flushMs = 20 }: { readonly flushMs?: number | undefined },
+    { flushMs = 20, lockMs }: { readonly flushMs?: number | undefined; readonly lockMs: number },
   ) {
+    this.#lockMs = lockMs
     this.#store = store
     this.jobId = jobId
     this.#owner = owner
@@ -123,14 +125,23 @@ export class ActiveRun {
       principal: request.principal,
       data: request.data,
       control: this.#control,
-      onCheckpoint: (step: Checkpoint) => {
-        const kept = { checkpoint: step, sessionState: session?.state }
-        return this.#store.saveStep(this.#runId, this.#owner, kept)
-      },
+      onCheckpoint: (step: Checkpoint) =>
+        this.#saveStep({ checkpoint: step, sessionState: session?.state }),
     } as const
     return checkpoint === undefined
       ? agent.run(typeof request.input === 'string' ? request.input : [...request.input], options)
       : agent.resume(checkpoint, answers, options)
+  }
+
+  /**
+   * A tool call begins when its start is saved. If saving took so long that another worker may have the run, it is
+   * saved again, which fails then.
+   */
+  async #saveStep(kept: Pick<ClaimedRun, 'checkpoint' | 'sessionState'>): Promise<void> {
+    const sentAt = Date.now()
+    await this.#store.saveStep(this.#runId, this.#owner, kept)
+    // BullMQ renews a lock when half of its time is over.
+    if (Date.now() - sentAt > this.#lockMs / 2) await this.#saveStep(kept)
   }
 
   /** Makes subscribers discard updates after the step that the run continues from. */

@@ -132,13 +132,16 @@ describeWithRedis('workers that die', () => {
     const runs = await Promise.all(
       Array.from({ length: 200 }, () => queue.add({ agent: 'plain', input: 'Go' })),
     )
-    await startWorker(name, 'stuck')
+    const stuck = await startWorker(name, 'stuck')
+    const left = once(stuck, 'exit')
     await startWorker(name)
 
     const outcomes = await Promise.all(runs.map(({ runId }) => waitFor(queue, runId)))
+    await left
 
     expect(new Set(outcomes.map(({ status }) => status))).toEqual(new Set(['completed']))
     expect(await redis.hgetall(`${name}:repeated`)).toEqual({})
+    expect(new Set(await redis.hvals(`${name}:paid`))).toEqual(new Set(['1']))
     const deliveries = await Promise.all(
       runs.map(async ({ runId }) => (await queue.read(runId)).deliveries),
     )

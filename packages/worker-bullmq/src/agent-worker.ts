@@ -96,7 +96,13 @@ export class AgentWorker {
     if (typeof agents !== 'function' && !isObject(agents)) {
       throw wrongOption('AgentWorker', 'agents', 'an object of agents or a function', agents)
     }
-    const { name, connection, concurrency = 10, lockMs = 30_000, keepMs = sevenDaysMs } = options
+    const {
+      name,
+      connection,
+      concurrency = 10,
+      lockMs = defaultLockMs,
+      keepMs = sevenDaysMs,
+    } = options
     this.#options = options
     this.#redis = connect(connection)
     this.#listener = connect(connection)
@@ -203,7 +209,8 @@ export class AgentWorker {
       await this.#store.putBack(runId, owner)
       return await tryLater(job, token, sessionBusyMs)
     }
-    return new ActiveRun(this.#store, job.id!, owner, claimed, this.#options)
+    const { flushMs, lockMs = defaultLockMs } = this.#options
+    return new ActiveRun(this.#store, job.id!, owner, claimed, { flushMs, lockMs })
   }
 
   async #work(job: Job<RunJob>, token: string, run: ActiveRun): Promise<void> {
@@ -362,4 +369,5 @@ async function tryLater(job: Job<RunJob>, token: string, ms: number): Promise<ne
 const sessionBusyMs = 100
 /** A sixth of the lease of a run. */
 const runActiveMs = 5000
+const defaultLockMs = 30_000
 const sevenDaysMs = 7 * 24 * 60 * 60 * 1000

@@ -150,10 +150,7 @@ function checkToolsOf(
   const tools = new LiveTools([...agent.tools, ...(agent.options?.tools ?? [])])
   for (const request of pending) {
     const { id, path, kind } = request
-    const given = around.journal.answers.get(id) as
-      | true
-      | { readonly approved?: unknown }
-      | undefined
+    const given = around.journal.answers.get(id) as true | { approved?: unknown } | undefined
     if (kind !== 'approval' || (given !== true && given?.approved !== true)) continue
     const needed = path?.[0] ?? request.request.call.name
     const how = changed?.edited?.find(([edited]) => edited === needed)?.[1] ?? 'joined'

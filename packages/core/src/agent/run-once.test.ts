@@ -1,6 +1,6 @@
 import type { RunMode, ScriptedStep } from '@lamella/testing'
 import { callFunction, runIn, runModes, scriptedClient } from '@lamella/testing'
-import { afterAll, describe, expect, it, vi } from 'vitest'
+import { afterAll, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { z } from 'zod'
 import { Hang } from '../../../../tests/support/hang.ts'
 import type { KeyValueStore, RunOptions, Session } from '../index.ts'
@@ -241,6 +241,45 @@ describe.each(runModes)('runs with one idempotencyKey, %s', (mode) => {
 
     expect(await running).toBe(ending)
   })
+
+  it.each(['its model answers', 'its store keeps that a call begins'])(
+    'do nothing more in a process that stood still while %s, and lost the key',
+    async (moment) => {
+      vi.useFakeTimers({ toFake: ['Date'] })
+      onTestFinished(() => void vi.useRealTimers())
+      const memory = memoryStore({ clock: { now: () => Date.now() } })
+      const [still, awake] = [gate(), gate()]
+      const stands = async (): Promise<void> => {
+        still.open()
+        await awake.opened
+      }
+      const store: KeyValueStore = {
+        ...memory,
+        set: async (key, value, options) => {
+          await memory.set(key, value, options)
+          if (JSON.stringify(value).includes('"kind":"start"')) await stands()
+        },
+      }
+      const isModel = moment === 'its model answers'
+      const shared = { store: memory, paid: [] as string[] }
+      const answer = async () => {
+        if (isModel) await stands()
+        return callFunction('pay', {}, 'c1')
+      }
+      const first = processOf(mode, isModel ? shared : { ...shared, store }, [answer, 'Paid.'])
+      const second = processOf(mode, shared, isModel ? script : ['Maybe.'])
+
+      const running = first.run()
+      await still.opened
+      vi.setSystemTime(Date.now() + 40_000)
+      const ending = await second.run()
+      awake.open()
+      const endings = [await running, await second.run()]
+
+      expect(endings).toEqual(['run_active', ending])
+      expect(shared.paid).toEqual(isModel ? ['c1'] : [])
+    },
+  )
 
   it('belong to one tenant and user', async () => {
     const shared = { store: memoryStore(), paid: [] as string[] }

@@ -28,10 +28,13 @@ export async function runOnce(
   const ask = claimStoreOf(run, options.session)
   const place = keyOf('once:', run, run.agentName, key)
   const records = `${place}:record`
-  const keep = (record: OnceRecord): Promise<void> =>
-    ask((store) => store.set(records, jsonCopy(record), { ttlMs: keptMs }))
-  const endLease = await takeLease(ask, place, run, key)
-  try {
+  return whileHeld(ask, place, run, key, async (check) => {
+    // A call begins when this is kept, and the process may stand still before that or meanwhile.
+    const keep = async (record: OnceRecord): Promise<void> => {
+      await check()
+      await ask((store) => store.set(records, jsonCopy(record), { ttlMs: keptMs }))
+      await check()
+    }
     const record = ((await ask((store) => store.get(records))) ?? {}) as OnceRecord
     const { ending, step } = record
     if (ending !== undefined) {
@@ -41,29 +44,27 @@ export async function runOnce(
         await turn.leave()
       }
       for (const update of toUpdates(ending)) run.sink.push(update)
-      const { responseFormat } = mergeChatOptions(agent.options, options.options)
-      return await withValue(ending, responseFormat)
+      return withValue(ending, mergeChatOptions(agent.options, options.options).responseFormat)
     }
     run.keepSteps((checkpoint) => keep({ step: checkpoint }))
     if (step !== undefined) run.acceptInput(Object.freeze([...step.input]))
     const from = step && { checkpoint: step, options: { ...options, answers: undefined } }
     // If the store fails now, the next run continues from the last step.
-    return await execute({ ...plan, ...from, keep: (end) => keep(end).catch(() => {}) }, run)
-  } finally {
-    await endLease()
-  }
+    return execute({ ...plan, ...from, keep: (end) => keep(end).catch(() => {}) }, run)
+  })
 }
 
 /**
- * Holds a key of the store until the returned function is called, the process ends, or the store was away for too long:
- * then the run is aborted, well before another one may have the key.
+ * Works while a key of the store is held, and aborts the run if the store was away for too long, well before another one
+ * may have the key. `check` throws if the process stood still for so long.
  */
-async function takeLease(
+async function whileHeld<Value>(
   ask: ReturnType<typeof claimStoreOf>,
   place: string,
   run: Run,
   key: string,
-): Promise<() => Promise<void>> {
+  work: (check: () => Promise<void>) => Promise<Value>,
+): Promise<Value> {
   const text = `another run with the \`idempotencyKey\` "${key}" has not ended`
   const problem = new LamellaError(text, { code: 'run_active' })
   const own = run.ids.createSecretId('lease')
@@ -71,17 +72,24 @@ async function takeLease(
     ask((store) => store.compareAndSet(place, from, to, { ttlMs: leaseMs }))
   let heldAt = Date.now()
   if (!(await swap(undefined, own)) && !(await swap(free, own))) throw problem
+  const isOld = (): boolean => Date.now() >= heldAt + leaseMs * 0.6
   const limit = { timeoutMs: leaseMs / 5 }
-  const later = (): (() => void) => backgroundTimer(() => void renew(), leaseMs / 5)
   const renew = async (): Promise<void> => {
+    stopTimer()
+    stopTimer = later()
     const now = Date.now()
     const isOwn = await withinTime(swap(own, own), limit, () => problem).catch(() => undefined)
     if (isOwn) heldAt = now
-    if (isOwn ?? Date.now() < heldAt + leaseMs * 0.6) stopTimer = later()
-    else run.abort(problem)
+    if (isOwn === false || isOld()) run.abort(problem)
   }
+  const later = (): (() => void) => backgroundTimer(() => void renew(), leaseMs / 5)
   let stopTimer = later()
-  return async () => {
+  try {
+    return await work(async () => {
+      if (isOld()) await renew()
+      run.throwIfAborted()
+    })
+  } finally {
     stopTimer()
     await swap(own, free).catch(() => false)
   }

@@ -30,8 +30,7 @@ const processStore: ClaimStore = {
 
 function keep(entries: Map<string, unknown>, most: number, key: string, value: unknown): void {
   entries.set(key, value)
-  const [oldest] = entries.keys()
-  if (entries.size > most) entries.delete(oldest!)
+  if (entries.size > most) entries.delete(entries.keys().next().value!)
 }
 
 /** Returns what asks the store that a run keeps its claims in: the agent's, else that of its session, else the process. */

@@ -244,9 +244,7 @@ export class Run implements RunContext {
   /** Finds a tool that this run had added before a pause: by its caller, its middleware, or the run around it. */
   findTool(name: string): ToolDefinition | undefined {
     const found = [this.#caller, ...this.middlewares].map((each) => each.findTool?.(name))
-    return (
-      found.find((tool) => tool !== undefined) ?? (this.parent as Run | undefined)?.findTool(name)
-    )
+    return found.find(Boolean) ?? (this.parent as Run | undefined)?.findTool(name)
   }
 
   /** The input has ids of its own. */

@@ -1,16 +1,17 @@
-import type { ChatClient, Message } from '@lamella/core'
+import type { ChatClient, ChatRequest, Message } from '@lamella/core'
+import type { Clock } from '@lamella/core/authoring'
 import { callFunction, scriptedClient } from '@lamella/testing'
 import type { ScriptedReply } from '@lamella/testing'
 
 /** Replaces a model: it knows a refund, an order, and an answer that restarts. */
-export function standIn(delayMs = 60): ChatClient {
+export function standIn(delayMs = 60, clock?: Clock): ChatClient {
   let cut = 0
   const words = (text: string) => text.split(/(?<= )/)
   const say = (text: string): ScriptedReply => ({
     updates: [...words(text), { finishReason: 'stop' }],
     delayMs,
   })
-  return scriptedClient(({ messages }): ScriptedReply => {
+  const reply = ({ messages }: Pick<ChatRequest, 'messages'>): ScriptedReply => {
     const last = messages.at(-1)
     if (last?.role === 'tool') return say(`Done: ${resultOf(last)}.`)
     const asked = (last?.contents ?? [])
@@ -41,7 +42,8 @@ export function standIn(delayMs = 60): ChatClient {
     return say(
       'Try “refund my order”, “restart”, “a long answer”, or a word that is blocked: “password”.',
     )
-  })
+  }
+  return scriptedClient(reply, { clock })
 }
 
 function resultOf({ contents }: Message): string {

@@ -50,11 +50,12 @@ export type Line = readonly [
   pid: number,
 ]
 
-const times = { leaseMs: 5000, pollMs: 20 }
-const open: Record<Orders['store'], (place: string) => Store> = {
+// A process that the machine holds up for some seconds keeps its slot.
+const times = { leaseMs: 10_000, pollMs: 20 }
+const open: Record<Orders['store'], (place: string, timeoutMs: number) => Store> = {
   sqlite: (place) => sqliteStore(place, times),
-  redis: (place) => redisStore(place, { ...times, timeoutMs: 1000 }),
-  postgres: (place) => postgresStore(place, { ...times, timeoutMs: 1000 }),
+  redis: (place, timeoutMs) => redisStore(place, { ...times, timeoutMs }),
+  postgres: (place, timeoutMs) => postgresStore(place, { ...times, timeoutMs }),
 }
 
 /** Makes the agent of every process. */
@@ -116,7 +117,7 @@ function textOf(messages: readonly { readonly contents: readonly unknown[] }[]):
 
 /** Carries the orders out. */
 export async function work(orders: Orders): Promise<void> {
-  const store = open[orders.store](orders.place)
+  const store = open[orders.store](orders.place, 1000)
   const agent = agentOf(store, orders)
   const random = testRandom(orders.seed)
   const say = (what: Line[0], tenant: string, about: string): void =>
@@ -169,7 +170,7 @@ function shuffled<Item>(items: readonly Item[], random: () => number): readonly 
     .map(({ item }) => item)
 }
 
-/** Opens the store that processes are told of. */
+/** Opens the store that processes are told of, for one that nobody takes away. */
 export function openStore({ store, place }: Pick<Orders, 'store' | 'place'>): Store {
-  return open[store](place)
+  return open[store](place, 60_000)
 }

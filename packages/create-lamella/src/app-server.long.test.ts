@@ -34,7 +34,8 @@ async function started(variables = {}): Promise<{ port: number; line: string }> 
 /** Tells whether anybody listens there. */
 function answers(host: string, port: number): Promise<boolean> {
   return new Promise((done) => {
-    const socket = connect({ host, port, timeout: 2_000 })
+    // For a firewall that does not answer. A process that stands still for longer than this would see one.
+    const socket = connect({ host, port, timeout: 30_000 })
     const end = (isOpen: boolean) => () => {
       socket.destroy()
       done(isOpen)

@@ -1,6 +1,6 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
@@ -39,6 +39,8 @@ it('a process that is killed while it writes leaves a log that verifies up to it
       stdio: ['ignore', 'pipe', 'inherit'],
     })
     await once(child.stdout, 'data')
+    // The first rounds may end before anything is written.
+    await expect.poll(() => existsSync(path) && readFileSync(path).includes(10)).toBe(true)
     await new Promise((resolve) => setTimeout(resolve, 30 * (time + 1)))
     child.kill('SIGKILL')
     await once(child, 'close')

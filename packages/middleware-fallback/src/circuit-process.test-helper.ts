@@ -1,5 +1,5 @@
 // One of many processes that share circuits on Redis. It makes the calls that its parent orders, and tells
-// what came of each. Arguments: url, namespace, milliseconds that a circuit stays open.
+// what came of each. Arguments: url, namespace.
 import KeyvRedis from '@keyv/redis'
 import { Agent } from '@lamella/core'
 import { keyvStore } from '@lamella/middleware-cache'
@@ -11,6 +11,8 @@ import { failure, rejection } from './failing-run.test-helper.ts'
 export interface Order {
   readonly circuit: string
   readonly calls: number
+  /** Milliseconds for which a circuit stays open if these calls open it, and for which a trial may last. */
+  readonly openMs: number
   /** Behavior of the model. One that waits answers when its process is told `go`. */
   readonly model: 'answers' | 'fails' | 'waits'
 }
@@ -18,14 +20,14 @@ export interface Order {
 /** Of a call, or `asked` when the model is, or `opened` when a circuit is. */
 export type Told = 'ready' | 'asked' | 'opened' | 'answered' | 'failed' | 'rejected'
 
-const [url = '', namespace = '', openMs = ''] = process.argv.slice(2)
+const [url = '', namespace = ''] = process.argv.slice(2)
 const keyv = new Keyv({ store: new KeyvRedis(url), namespace })
 const store = keyvStore(keyv)
 let release = (): void => {}
 const released = new Promise<void>((resolve) => (release = resolve))
 const tell = (told: Told): void => void process.send?.(told)
 
-function agentOf({ circuit, model }: Order): Agent {
+function agentOf({ circuit, openMs, model }: Order): Agent {
   const client = scriptedClient(async () => {
     tell('asked')
     if (model === 'waits') await released
@@ -36,7 +38,9 @@ function agentOf({ circuit, model }: Order): Agent {
     store,
     circuitOf: () => circuit,
     minimum: 4,
-    openMs: Number(openMs),
+    openMs,
+    // A process that stands still takes its store for one that does not answer.
+    storeTimeoutMs: Infinity,
     onEvent: ({ status }) => status === 'opened' && tell('opened'),
   })
   return new Agent({ client, middleware })

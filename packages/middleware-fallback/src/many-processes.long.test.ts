@@ -10,14 +10,17 @@ import { describeWithRedis, redisUrl } from '../../../tests/support/real-redis.t
 import type { Order, Told } from './circuit-process.test-helper.ts'
 
 const namespace = `lamella-circuit-test-${crypto.randomUUID()}`
-const openMs = 2000
+/** Milliseconds of what is to pass during a test. */
+const soon = 2000
+/** Milliseconds of what no test outlasts, however slow the machine is. */
+const never = 3_600_000
 
 const told: Told[] = []
 const children = new Set<ChildProcess>()
 
 async function startProcess(): Promise<ChildProcess> {
   const helper = fileURLToPath(new URL('circuit-process.test-helper.ts', import.meta.url))
-  const child = fork(helper, [redisUrl, namespace, `${openMs}`], {
+  const child = fork(helper, [redisUrl, namespace], {
     execArgv: ['--conditions=@lamella/source'],
     env: { ...process.env, NODE_COMPILE_CACHE: join(tmpdir(), 'lamella-compile-cache') },
   })
@@ -43,7 +46,7 @@ function counted(): Counts {
   return counts
 }
 
-const pause = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, openMs))
+const pause = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, soon))
 
 describeWithRedis('four processes on one Redis', () => {
   let four: readonly ChildProcess[] = []
@@ -59,14 +62,14 @@ describeWithRedis('four processes on one Redis', () => {
   })
 
   const sendAll = (message: Order | 'go') => () => four.forEach((child) => child.send(message))
-  const breakCircuit = (circuit: string): Promise<Counts> => {
-    const order: Order = { circuit, calls: 10, model: 'fails' }
+  const breakCircuit = (circuit: string, openMs: number): Promise<Counts> => {
+    const order: Order = { circuit, calls: 10, openMs, model: 'fails' }
     return whatFollows(sendAll(order), ({ failed = 0, rejected = 0 }) => failed + rejected === 40)
   }
 
   it('open one once, and then none of them asks the model', async () => {
-    const broken = await breakCircuit('opens')
-    const order: Order = { circuit: 'opens', calls: 5, model: 'answers' }
+    const broken = await breakCircuit('opens', never)
+    const order: Order = { circuit: 'opens', calls: 5, openMs: never, model: 'answers' }
     const later = await whatFollows(sendAll(order), ({ rejected }) => rejected === 20)
 
     expect(broken.opened).toBe(1)
@@ -74,10 +77,10 @@ describeWithRedis('four processes on one Redis', () => {
   })
 
   it('send one call to try it out, and close it for all', async () => {
-    await breakCircuit('closes')
+    await breakCircuit('closes', soon)
     await pause()
 
-    const order: Order = { circuit: 'closes', calls: 5, model: 'waits' }
+    const order: Order = { circuit: 'closes', calls: 5, openMs: never, model: 'waits' }
     const tried = await whatFollows(sendAll(order), ({ rejected }) => rejected === 19)
     const closed = await whatFollows(sendAll('go'), ({ answered }) => answered === 1)
     const later = await whatFollows(sendAll(order), ({ answered }) => answered === 20)
@@ -89,20 +92,24 @@ describeWithRedis('four processes on one Redis', () => {
 
   it('continue without one that dies during its trial', async () => {
     const doomed = await startProcess()
-    await breakCircuit('dies')
+    // The trial of one circuit has a long time, and that of the other one soon has none.
+    const trials = { blocked: never, freed: soon }
+    for (const circuit of Object.keys(trials)) await breakCircuit(circuit, soon)
     await pause()
-    const waiting: Order = { circuit: 'dies', calls: 1, model: 'waits' }
+    const orders = Object.entries(trials).map(
+      ([circuit, openMs]): Order => ({ circuit, calls: 1, openMs, model: 'waits' }),
+    )
     await whatFollows(
-      () => doomed.send(waiting),
-      ({ asked }) => asked === 1,
+      () => orders.forEach((order) => doomed.send(order)),
+      ({ asked }) => asked === 2,
     )
     doomed.kill('SIGKILL')
-
-    const order: Order = { circuit: 'dies', calls: 1, model: 'answers' }
-    const blocked = await whatFollows(sendAll(order), ({ rejected }) => rejected === 4)
     await pause()
+
+    const [first, second] = orders.map((order): Order => ({ ...order, model: 'answers' }))
+    const blocked = await whatFollows(sendAll(first!), ({ rejected }) => rejected === 4)
     const freed = await whatFollows(
-      () => four[0]!.send(order),
+      () => four[0]!.send(second!),
       ({ answered }) => answered === 1,
     )
 

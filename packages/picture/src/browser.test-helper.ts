@@ -86,6 +86,8 @@ export async function openPage(
   ]
   browser ??= chromium.launch({ executablePath: executablePath!, args })
   const page = await (await browser).newPage({ viewport: { width: 1280, height: 900 }, ...options })
+  // For pages that hang: on a machine with other work, a step takes many times as long.
+  page.context().setDefaultTimeout(120_000)
   const problems: string[] = []
   const requests = new Set<string>()
   page.on('console', (message) => problems.push(message.text()))

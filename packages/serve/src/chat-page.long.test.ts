@@ -6,7 +6,14 @@ import { chatApp } from '../../../examples/chat/chat-app.ts'
 import { standIn } from '../../../examples/chat/stand-in.ts'
 import type { ServedPage } from './chromium-page.test-helper.ts'
 import { realServices } from '../../../tests/support/real-services.ts'
-import { findings, hasChromium, send, servePage, settled } from './chromium-page.test-helper.ts'
+import {
+  findings,
+  hasChromium,
+  heldClock,
+  send,
+  servePage,
+  settled,
+} from './chromium-page.test-helper.ts'
 
 const screenshots =
   process.env['SCREENSHOTS'] === undefined
@@ -18,8 +25,9 @@ const shoot = (page: Page, name: string) =>
 
 describe.skipIf(!hasChromium)('the page', () => {
   let served: ServedPage
+  const time = heldClock()
   beforeAll(async () => {
-    served = await servePage(await chatApp(standIn(20)))
+    served = await servePage(await chatApp(standIn(20, time)))
   })
   afterAll(() => served.close())
 
@@ -53,9 +61,11 @@ describe.skipIf(!hasChromium)('the page', () => {
       await send(page, 'Now restart')
       await settled(page, 'Answered')
       const restarted = await page.getByRole('listitem').last().textContent()
+      time.holdAfter(20)
       await send(page, 'a long answer')
       await page.getByRole('button', { name: 'Stop' }).click()
       await settled(page, 'Stopped')
+      time.go()
       const axe = await findings(page)
       await shoot(page, colorScheme)
 
@@ -70,10 +80,14 @@ describe.skipIf(!hasChromium)('the page', () => {
 
   test('keeps the chat, follows its run after a reload, and ends in a picture', async () => {
     const { page, problems } = await open()
+    const begun = page.getByRole('listitem').nth(1).filter({ hasText: 'word by word' })
+    time.holdAfter(20)
     await send(page, 'a long answer')
-    await page.getByRole('listitem').nth(1).filter({ hasText: 'word by word' }).waitFor()
+    await begun.waitFor()
 
     await page.reload()
+    await begun.waitFor()
+    time.go()
     await settled(page, 'Answered')
 
     expect(await page.getByRole('listitem').allTextContents()).toEqual([
@@ -87,6 +101,7 @@ describe.skipIf(!hasChromium)('the page', () => {
 
   test('reads what a user says during an answer, from any tab, and shows where', async () => {
     const { page, problems } = await open()
+    time.holdAfter(20)
     await send(page, 'a long answer')
     await page.getByRole('listitem').nth(1).filter({ hasText: 'word by word' }).waitFor()
     const [other] = await Promise.all([
@@ -98,6 +113,8 @@ describe.skipIf(!hasChromium)('the page', () => {
     await send(page, 'Now something else')
     await page.getByRole('listitem').filter({ hasText: 'You (not read yet): Now' }).waitFor()
     await send(other, 'And restart')
+    await other.getByRole('listitem').filter({ hasText: 'You (not read yet): And' }).waitFor()
+    time.go()
     await settled(page, 'Answered')
 
     const list = await page.getByRole('listitem').allTextContents()

@@ -2,6 +2,8 @@ import { readFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import { createRequire } from 'node:module'
 import type { AddressInfo } from 'node:net'
+import type { Clock } from '@lamella/core/authoring'
+import { systemClock } from '@lamella/core/authoring'
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import { chromium } from 'playwright-core'
 import type { Handler } from './chats/guarded-handler.ts'
@@ -32,12 +34,44 @@ if (executablePath === undefined) console.warn('SKIPPED, there is no Chromium: s
 /** True if there is a browser for the tests of pages. */
 export const hasChromium: boolean = executablePath !== undefined
 
+/** For pages that hang: on a machine with other work, a step takes many times as long. */
+const patienceMs = 120_000
+
 /** A service in a browser. */
 export interface ServedPage {
   readonly url: string
   /** Opens the page. Errors of its scripts come into `problems`. */
   open(options?: BrowserContextOptions): Promise<{ page: Page; problems: string[] }>
   close(): Promise<void>
+}
+
+/** A clock whose time stands still on request, so that an answer waits in its middle for what a user does. */
+export interface HeldClock extends Clock {
+  /** Lets time stand still after so many waits, until `go`. */
+  holdAfter(waits: number): void
+  go(): void
+}
+
+/** Creates one. Before it is held, it is the clock of the machine. */
+export function heldClock(): HeldClock {
+  let left = Infinity
+  let released = Promise.resolve()
+  let release = (): void => {}
+  return {
+    now: () => systemClock.now(),
+    async sleep(ms, signal) {
+      await systemClock.sleep(ms, signal)
+      if (--left < 0) await released
+    },
+    holdAfter(waits) {
+      left = waits
+      released = new Promise((resolve) => (release = resolve))
+    },
+    go() {
+      left = Infinity
+      release()
+    },
+  }
 }
 
 /** Serves a page on this machine, for a headless Chromium. */
@@ -53,6 +87,7 @@ export async function servePage(handler: Handler): Promise<ServedPage> {
       const page = await browser.newPage({ viewport: { width: 720, height: 640 }, ...options })
       const problems: string[] = []
       page.on('pageerror', ({ message }) => problems.push(message))
+      page.context().setDefaultTimeout(patienceMs)
       await page.goto(url)
       return { page, problems }
     },

@@ -4,12 +4,20 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { standIn } from '../../../examples/chat/stand-in.ts'
 import { useChatApp } from '../../../examples/use-chat/use-chat-app.ts'
 import type { ServedPage } from './chromium-page.test-helper.ts'
-import { findings, hasChromium, send, servePage, settled } from './chromium-page.test-helper.ts'
+import {
+  findings,
+  hasChromium,
+  heldClock,
+  send,
+  servePage,
+  settled,
+} from './chromium-page.test-helper.ts'
 
 describe.skipIf(!hasChromium)('the page with useChat', () => {
   let served: ServedPage
+  const time = heldClock()
   beforeAll(async () => {
-    served = await servePage(await useChatApp(standIn(15)))
+    served = await servePage(await useChatApp(standIn(15, time)))
   })
   afterAll(() => served.close())
 
@@ -41,10 +49,12 @@ describe.skipIf(!hasChromium)('the page with useChat', () => {
     await send(page, 'Now restart')
     await settled(page, 'Answered')
     const restarted = await page.getByRole('listitem').last().textContent()
+    time.holdAfter(20)
     await send(page, 'a long answer')
     await page.getByRole('listitem').last().filter({ hasText: 'word by word' }).waitFor()
     await page.getByRole('button', { name: 'Stop' }).click()
     await page.getByRole('button', { name: 'Answer again' }).waitFor()
+    time.go()
     const stopped = await page.getByRole('listitem').last().textContent()
 
     await page.getByRole('button', { name: 'Answer again' }).click()
@@ -58,10 +68,14 @@ describe.skipIf(!hasChromium)('the page with useChat', () => {
 
   test('keeps the chat, and follows its run after a reload', async () => {
     const { page, problems } = await served.open()
+    const begun = page.getByRole('listitem').nth(1).filter({ hasText: 'word by word' })
+    time.holdAfter(20)
     await send(page, 'a long answer')
-    await page.getByRole('listitem').nth(1).filter({ hasText: 'word by word' }).waitFor()
+    await begun.waitFor()
 
     await page.reload()
+    await begun.waitFor()
+    time.go()
     await settled(page, 'Answered')
 
     expect(await page.getByRole('listitem').allTextContents()).toEqual([

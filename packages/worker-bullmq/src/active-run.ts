@@ -14,7 +14,7 @@ import type { RunOutcome } from './run-record.ts'
 import type { ClaimedRun, RunStore } from './run-store.ts'
 import { UpdateWriter } from './update-writer.ts'
 
-/** End of a worker's part: the run has an outcome, another worker continues it, or one that is alive still has it. */
+/** End of a worker's part: the run has an outcome, another worker continues it, or another one may still have it. */
 export type RunEnd =
   | 'handed-over'
   | 'busy'
@@ -91,7 +91,8 @@ export class ActiveRun {
       return await this.#putBack({ checkpoint, before, sessionState: session?.state })
     } catch (error) {
       await this.#writer.flush()
-      if (LamellaError.is(error, 'run_active')) {
+      // A worker that lost its lock leaves the run to the next one, and has not failed.
+      if (this.#ending === 'lost' || LamellaError.is(error, 'run_active')) {
         await this.#putBack()
         return 'busy'
       }

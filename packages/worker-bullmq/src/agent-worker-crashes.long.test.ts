@@ -57,7 +57,9 @@ const expected: Record<string, string> = {
 }
 
 describeWithRedis('workers that die', () => {
-  it('lose no run and execute no tool twice, over 1,000 runs and 50 kills', async () => {
+  // Fifty processes start one after the other, which alone takes minutes on a busy machine.
+  const patient = { timeout: 900_000 }
+  it('lose no run and execute no tool twice, over 1,000 runs and 50 kills', patient, async () => {
     const name = createId('crash')
     const queue = new AgentQueue({ name, connection: redisUrl, attempts: 2, backoffMs: 10 })
     const redis = new Redis(redisUrl)

@@ -70,8 +70,9 @@ describeWithRedis('a network that loses replies', () => {
 
     const run = async (runId: string): Promise<unknown> => {
       await repeated(() => queue.add({ agent: 'pays', input: 'Go', runId }))
-      const { pending } = await near.result(runId)
-      await repeated(() => queue.resume(runId, { [pending[0]!.id]: true }))
+      const paused = await near.result(runId)
+      expect(paused).toMatchObject({ event: 'run.paused' })
+      await repeated(() => queue.resume(runId, { [paused.pending[0]!.id]: true }))
       const { status, text, messages } = await near.result(runId)
       let read = ''
       for await (const message of near.subscribe(runId)) {
@@ -110,9 +111,9 @@ describeWithRedis('a network that loses replies', () => {
     await expect(queue.read('run')).rejects.toMatchObject(late)
     await expect(queue.cancel('run')).rejects.toMatchObject(late)
     proxy.fault = 'none'
-    await queue.add(request)
+    await repeated(() => queue.add(request))
     const { pending } = await near.result('run')
-    await queue.resume('run', { [pending[0]!.id]: true })
+    await repeated(() => queue.resume('run', { [pending[0]!.id]: true }))
 
     expect((await near.result('run')).status).toBe('completed')
     expect(paid.get('run')).toBe(1)

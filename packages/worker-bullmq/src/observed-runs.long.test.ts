@@ -19,8 +19,11 @@ afterEach(() => {
   for (const child of children) child.kill('SIGKILL')
 })
 
+/** Milliseconds of a lock. One that a slow machine outlasts is taken over, and the run begins once more. */
+const lockMs = 10_000
+
 async function startWorker(name: string, path: string, ...more: readonly string[]) {
-  const child = fork(fixture, [redisUrl, name, path, ...more], {
+  const child = fork(fixture, [redisUrl, name, path, `${lockMs}`, ...more], {
     execArgv: ['--conditions=@lamella/source', '--disable-warning=ExperimentalWarning'],
   })
   children.add(child)

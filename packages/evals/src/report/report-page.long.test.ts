@@ -90,6 +90,8 @@ async function openReport(colorScheme: 'light' | 'dark'): Promise<{
   const args = ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run']
   browser ??= chromium.launch({ executablePath: executablePath!, args })
   const page = await (await browser).newPage({ colorScheme })
+  // For pages that hang: on a machine with other work, a step takes many times as long.
+  page.context().setDefaultTimeout(120_000)
   const problems: string[] = []
   const requests: string[] = []
   page.on('console', (message) => problems.push(message.text()))

@@ -14,7 +14,12 @@ const client = scriptedClient(async () => {
   await new Promise((resolve) => setTimeout(resolve, Number(modelMs)))
   return `from ${process.pid}`
 })
-const middleware = cache({ store: keyv, singleFlight: { leaseMs: Number(leaseMs) } })
+// A process that stands still takes its store for one that does not answer, and asks the model.
+const middleware = cache({
+  store: keyv,
+  singleFlight: { leaseMs: Number(leaseMs) },
+  storeTimeoutMs: Infinity,
+})
 const agent = new Agent({ client, middleware })
 
 async function work(): Promise<void> {

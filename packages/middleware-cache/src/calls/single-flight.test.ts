@@ -288,6 +288,35 @@ describe('single flight of two processes', () => {
     expect((await second).text).toBe('Hi.')
   })
 
+  test('one renewal that fails does not end the lease', async () => {
+    const clock = testClock(1_000_000)
+    const store = memoryStore({ clock })
+    let renewals = 0
+    const failing: KeyValueStore = {
+      ...store,
+      compareAndSet: (key, before, ...given) =>
+        before !== undefined && ++renewals === 1
+          ? Promise.reject(new Error('down'))
+          : store.compareAndSet(key, before, ...given),
+    }
+    const { one, two, client, answer } = twoProcesses(failing, clock)
+    const first = one.run('Hello')
+    await tick()
+    const second = two.run('Hello')
+    await clock.advance(30_000)
+    const made = client.requests.length
+
+    answer('Hi.')
+    await first
+    await clock.advance(100)
+
+    expect(made).toBe(1)
+    expect((await second).text).toBe('Hi.')
+    expect(renewals).toBeGreaterThan(2)
+    await clock.advance(1)
+    expect(clock.sleeping).toBe(0)
+  })
+
   test('a store that fails after the lease was taken leaves nothing running', async () => {
     const clock = testClock(1_000_000)
     const store = memoryStore({ clock })

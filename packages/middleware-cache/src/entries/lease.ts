@@ -40,8 +40,11 @@ export class Lease {
   async #renew(): Promise<void> {
     const { clock, leaseMs } = this.#options
     const { signal } = this.#over
+    // A renewal that fails is tried again: the lease lasts for three.
+    const isOurs = (): Promise<boolean> =>
+      this.#swap(this.#token, this.#token, signal).catch(() => true)
     do await clock.sleep(leaseMs / 3, signal)
-    while (await this.#swap(this.#token, this.#token, signal))
+    while (await isOurs())
   }
 
   #swap(before: string | undefined, after: string, signal: AbortSignal): Promise<boolean> {

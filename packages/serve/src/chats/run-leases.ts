@@ -13,6 +13,9 @@ interface Mark {
   readonly isDeleted?: true
 }
 
+/** Replaces the mark of a run that has ended. */
+const free: Mark = { id: 'free', beat: 0 }
+
 /** The right to run a chat. */
 export interface RunLease {
   /** Aborted with a reason when the run is asked to stop, or when the store gave the chat to another run. */
@@ -41,13 +44,15 @@ export class RunLeases {
     const marks = this.#marksOf(owner)
     const ttlMs = this.#leaseMs
     let mark: Mark = { id: createSecretId('lease'), beat: 0 }
-    if (!(await marks.compareAndSet(chat, undefined, mark, { ttlMs }))) {
+    const swap = (from: Mark | undefined, to: Mark, forMs = ttlMs): Promise<boolean> =>
+      marks.compareAndSet(chat, from, to, { ttlMs: forMs })
+    if (!(await swap(undefined, mark)) && !(await swap(free, mark))) {
       throw new LamellaError('this chat has a run that has not ended', { code: 'run_active' })
     }
     const controller = new AbortController()
     const renew = async (): Promise<void> => {
       const next = { ...mark, beat: mark.beat + 1 }
-      if (await marks.compareAndSet(chat, mark, next, { ttlMs })) {
+      if (await swap(mark, next)) {
         mark = next
         return
       }
@@ -72,8 +77,12 @@ export class RunLeases {
       release: async () => {
         clearInterval(timer)
         await beating
-        const found = (await marks.get(chat)) as Mark | undefined
-        if (found?.id === mark.id) await marks.delete(chat)
+        // It may have expired and belong to another run, so it is not simply deleted.
+        while (!(await swap(mark, free, 1))) {
+          const found = (await marks.get(chat)) as Mark | undefined
+          if (found?.id !== mark.id) return
+          mark = found
+        }
       },
     }
   }
@@ -90,7 +99,7 @@ export class RunLeases {
     const marks = this.#marksOf(owner)
     for (;;) {
       // oxlint-disable-next-line no-await-in-loop
-      const found = (await marks.get(chat)) as Mark | undefined
+      const found = await this.#markOf(owner, chat)
       if (found === undefined) return false
       const asked = { ...found, stop: true, ...(isDeleted && { isDeleted }) }
       const ttlMs = this.#leaseMs
@@ -101,12 +110,17 @@ export class RunLeases {
 
   /** Resolves to true if the chat was deleted during its run, and to `undefined` if it has none. */
   async isDeleted(owner: Principal, chat: string): Promise<boolean | undefined> {
-    const mark = (await this.#marksOf(owner).get(chat)) as Mark | undefined
+    const mark = await this.#markOf(owner, chat)
     return mark && mark.isDeleted === true
   }
 
   async isRunning(owner: Principal, chat: string): Promise<boolean> {
-    return (await this.#marksOf(owner).get(chat)) !== undefined
+    return (await this.#markOf(owner, chat)) !== undefined
+  }
+
+  async #markOf(owner: Principal, chat: string): Promise<Mark | undefined> {
+    const mark = (await this.#marksOf(owner).get(chat)) as Mark | undefined
+    return mark?.id === free.id ? undefined : mark
   }
 
   #marksOf(owner: Principal): ChatPlace {

@@ -18,11 +18,7 @@ export function createSecretId(kind: string): string {
 // Joined, not added piece by piece: added pieces stay a tree that takes four times the memory where ids are kept.
 function randomText(words: number): string {
   const random = crypto.getRandomValues(new Uint32Array(words))
-  return Array.from(random, hex).join('')
-}
-
-function hex(word: number): string {
-  return word.toString(16).padStart(8, '0')
+  return Array.from(random, (word) => word.toString(16).padStart(8, '0')).join('')
 }
 
 /** Makes the ids of a run. */
@@ -39,7 +35,9 @@ export const platformIds: IdSource = { createId, createSecretId }
 /** Makes ids from random numbers: equal numbers give equal ids, as secret as the numbers are. */
 export function idsFrom(random: () => number): IdSource {
   const text = (words: number): string =>
-    Array.from({ length: words }, () => hex(Math.floor(random() * 2 ** 32))).join('')
+    Array.from({ length: words }, () =>
+      (2 ** 32 + Math.floor(random() * 2 ** 32)).toString(16).slice(1),
+    ).join('')
   let last = ''
   let repeated = 0
   return {

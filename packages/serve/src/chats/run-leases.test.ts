@@ -50,8 +50,18 @@ test('a process that stood still at the end of its run does not free the chat of
   leaving.abort()
 })
 
-test('a chat is free as soon as its run has ended', async () => {
-  const { post, get } = served(() => 'Hello.')
+test('a chat is free as soon as its run has ended, also while its mark expires', async () => {
+  const clock = testClock()
+  const memory = memoryStore({ clock })
+  const store: KeyValueStore = {
+    ...memory,
+    async compareAndSet(...given) {
+      const isSet = await memory.compareAndSet(...given)
+      if (!isSet) await clock.advance(10)
+      return isSet
+    },
+  }
+  const { post, get } = served(() => 'Hello.', {}, { store })
 
   for (const input of ['One', 'Two', 'Three']) {
     const [event] = await lastOf(await post({ chat: 'c', input }))

@@ -46,7 +46,10 @@ export class RunLeases {
     let mark: Mark = { id: createSecretId('lease'), beat: 0 }
     const swap = (from: Mark | undefined, to: Mark, forMs = ttlMs): Promise<boolean> =>
       marks.compareAndSet(chat, from, to, { ttlMs: forMs })
-    if (!(await swap(undefined, mark)) && !(await swap(free, mark))) {
+    // What a run that has ended left may expire between the first question and the second.
+    const isOwn =
+      (await swap(undefined, mark)) || (await swap(free, mark)) || (await swap(undefined, mark))
+    if (!isOwn) {
       throw new LamellaError('this chat has a run that has not ended', { code: 'run_active' })
     }
     const controller = new AbortController()

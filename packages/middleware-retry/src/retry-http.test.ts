@@ -3,7 +3,7 @@ import { createServer } from 'node:http'
 import type { ServerResponse } from 'node:http'
 import { AnthropicChatClient } from '@lamella/anthropic'
 import { Agent } from '@lamella/core'
-import type { ChatClient, MiddlewareInput } from '@lamella/core'
+import type { ChatClient } from '@lamella/core'
 import { OpenAIChatClient, OpenAIChatCompletionsClient } from '@lamella/openai'
 import { runIn, runModes, testClock } from '@lamella/testing'
 import type { ModelServer, ModelServerFailure } from '@lamella/testing/model-server'
@@ -25,16 +25,17 @@ const overloaded: ModelServerFailure = { status: 503 }
 describe.each(clients)('retry in front of a real server, %s', (_, clientOf) => {
   const start = async (
     failures: readonly ModelServerFailure[] | (() => ModelServerFailure),
-    more: { readonly middleware?: MiddlewareInput; readonly maxRetries?: number } = {},
+    more: { readonly attemptMs?: number; readonly maxRetries?: number } = {},
   ) => {
     const server: ModelServer = await startModelServer({
       failures,
       answer: () => ({ text: 'Good day to you.' }),
     })
     const clock = testClock()
-    const { maxRetries = 2, middleware = [] } = more
-    const middlewares = [retry({ clock, maxRetries }), middleware]
-    const agent = new Agent({ client: clientOf(server.baseURL), middleware: middlewares })
+    const { maxRetries = 2, attemptMs } = more
+    const limit = attemptMs === undefined ? [] : timeout({ clock, attemptMs })
+    const middleware = [retry({ clock, maxRetries }), limit]
+    const agent = new Agent({ client: clientOf(server.baseURL), middleware })
     return { server, clock, agent }
   }
 
@@ -83,12 +84,14 @@ describe.each(clients)('retry in front of a real server, %s', (_, clientOf) => {
     })
 
     it('repeats a request that nobody answered in time, and ends the one before', async () => {
-      const { server, clock, agent } = await start([{ delayMs: 3_600_000 }], {
-        middleware: timeout({ attemptMs: 1000 }),
-      })
+      const { server, clock, agent } = await start([{ delayMs: 3_600_000 }], { attemptMs: 1000 })
 
-      // In small steps, so that the time of all repeats is not over with the first request.
-      const response = await withTime(clock, runIn(mode, agent), 20)
+      const running = runIn(mode, agent)
+      await expect.poll(() => server.requests).toHaveLength(1)
+      await clock.advance(1000)
+      // The wait in front of the next request, and less than the limit of that.
+      await clock.advance(500)
+      const response = await running
 
       expect(response.text).toBe('Good day to you.')
       expect(response.attempts.map(({ reason }) => reason)).toEqual(['timeout', undefined])

@@ -52,10 +52,10 @@ const suite = storeContract({
     const { hostname, port } = new URL(redisUrl)
     const proxy = await FaultProxy.start({ host: hostname, port: Number(port || 6379) })
     const url = `redis://127.0.0.1:${proxy.port}`
-    const stores = [redisStore(url, { namespace, clock, timeoutMs: 400 })]
+    const stores = [redisStore(url, { namespace, clock, timeoutMs: 5000 })]
     return {
       store: stores[0]!,
-      settleMs: 600,
+      settleMs: 6500,
       advance: async (ms) => {
         await clock.advance(ms)
         await age(namespace, ms)

@@ -513,10 +513,16 @@ describeWithRedis('a pause that nobody answers', () => {
   it('ends as a refusal after its time, and takes no answer any more', async () => {
     const paid: string[] = []
     const { agent, client } = approval(paid)
-    const { queue } = setUp({ a: agent }, { expiresAfterMs: 30, workers: 2 })
+    const { queue, queueName } = setUp({ a: agent }, { expiresAfterMs: 60_000, workers: 2 })
     const { runId } = await queue.add({ agent: 'a', input: 'Pay' })
     const { pending } = await queue.result(runId)
+    const jobs = new Queue(queueName, { connection: { url: redisUrl } })
+    open.push(jobs)
+    await expect.poll(() => jobs.getDelayedCount()).toBe(1)
+    const [expiry] = await jobs.getDelayed()
 
+    expect(expiry!.delay).toBe(60_000)
+    await expiry!.promote()
     await expect.poll(async () => (await queue.read(runId)).state).toBe('completed')
 
     expect(JSON.stringify(client.requests[1]!.messages)).toContain('nobody answered in time')

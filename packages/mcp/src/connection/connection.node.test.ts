@@ -54,7 +54,10 @@ test('a session that the server forgot is opened again, and the call is made', a
   await run()
   server.forget()
   await run()
+  // The second that the server has to answer does not pass.
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
   await agent[Symbol.asyncDispose]()
+  vi.useRealTimers()
 
   expect(read()).toBe('echo')
   expect(events.map(({ status }) => status)).toEqual(['connected', 'disconnected', 'connected'])
@@ -240,7 +243,7 @@ test('fifty runs use one process, and none is left after `close()`', async () =>
 
 test('a process that hangs is stopped by `close()`, and costs a call its time limit', async () => {
   const { read, run, servers } = trial(program, [callFunction('mcp_hang'), 'Done.'], {
-    timeoutMs: 1000,
+    maxCallMs: 1000,
   })
   await servers.tools()
   await run()

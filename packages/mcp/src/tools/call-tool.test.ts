@@ -2,7 +2,7 @@ import { promptInjection } from '@lamella/guardrail-injection'
 import type { RunEvent } from '@lamella/core'
 import type { ScriptedRequest } from '@lamella/testing'
 import { callFunction } from '@lamella/testing'
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { definition, listing, raw, silence, trial } from '../local-server.test-helper.ts'
 import type { McpToolsOptions } from '../mcp-tools-options.ts'
 
@@ -162,20 +162,27 @@ test('a limit above that of a timer of the platform is a long one', async () => 
 })
 
 test('progress keeps a call alive, up to the limit of the whole call', async () => {
+  vi.useFakeTimers()
+  let begin!: () => void
+  const begun = new Promise<void>((resolve) => (begin = resolve))
   const server = raw({
     ...listing(definition('do')),
     'tools/call': ({ _meta }, transport) => {
       const { progressToken } = _meta as { progressToken: number }
-      const timer = setInterval(() => {
+      setInterval(() => {
         transport.say({ method: 'notifications/progress', params: { progressToken, progress: 1 } })
       }, 10)
-      setTimeout(() => clearInterval(timer), 400)
+      begin()
       return silence
     },
   })
   const { read, run } = trial(server, calls, { timeoutMs: 150, maxCallMs: 300 })
 
-  await run()
+  const running = run()
+  await begun
+  await vi.advanceTimersByTimeAsync(300)
+  vi.useRealTimers()
+  await running
 
   expect(read()).toContain('it took more than 300 ms')
 })

@@ -136,6 +136,10 @@ async function failing(create: (clock: Clock) => MiddlewareInput): Promise<reado
   return failed
 }
 
+function standStill(ms: number): void {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms)
+}
+
 const tick = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 0))
 
 describe('the middleware contract', () => {
@@ -272,6 +276,21 @@ describe('the middleware contract', () => {
     ],
   ])('catches a middleware that %s', async ([, create, name]) => {
     expect(await failing(create)).toContain(name)
+  })
+
+  it('passes a middleware whose process stands still for longer than it has time', async () => {
+    const slow = () =>
+      chatMiddleware('slow', async (_, callNext) => {
+        await callNext().catch(async (error: unknown) => {
+          await tick()
+          standStill(40)
+          await tick()
+          await tick()
+          throw error
+        })
+      })
+
+    expect(await failing(slow)).toEqual([])
   })
 })
 

@@ -11,7 +11,8 @@ import { findChromium, runPage } from './runtimes/chromium.mjs'
 import { runExamples } from './runtimes/run-examples.mjs'
 import { runProgram } from './runtimes/run-program.mjs'
 
-const timeoutMs = 240_000
+/** For a runtime that hangs: on a busy machine, all tests take several minutes. */
+const timeoutMs = 900_000
 const onCi = process.env.CI === 'true'
 const folder = mkdtempSync(join(tmpdir(), 'lamella-runtimes-'))
 

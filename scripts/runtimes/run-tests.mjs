@@ -4,8 +4,9 @@ const config = {
   root: '/',
   setupFiles: [],
   sequence: { hooks: 'stack', setupFiles: 'list', concurrent: false, shuffle: false },
-  testTimeout: 15_000,
-  hookTimeout: 15_000,
+  // For tests that hang, as in `vitest.config.ts`.
+  testTimeout: 60_000,
+  hookTimeout: 60_000,
   maxConcurrency: 1,
   retry: 0,
   allowOnly: false,
